@@ -1,0 +1,20 @@
+# Flags for every file. -ffp-contract=off because law 1 wants the float operations that are written, fused only where fma is.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wno-ignored-attributes -ffp-contract=off)
+if(OUTRIDER_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+endif()
+if(OUTRIDER_SANITIZE)
+  add_compile_options(-fsanitize=${OUTRIDER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${OUTRIDER_SANITIZE})
+endif()
+find_program(OUTRIDER_CCACHE ccache)
+if(OUTRIDER_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${OUTRIDER_CCACHE})
+endif()
+
+# Files that may use a wider instruction set; nothing else is compiled with more than the x86-64 baseline.
+set(OUTRIDER_AVX2_FLAGS -mavx2 -mfma -mf16c -mbmi2)
+set(OUTRIDER_AVX512_FLAGS -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c -mbmi2 -mprefer-vector-width=512)
