@@ -23,8 +23,8 @@ class PositionNoise {
     key_ = mix_bits((key ^ mix_bits(uint64_t(position) + kPosition)) + kGolden);
   }
 
-  // Two finalisers with the key in between, so that two positions never see the same sequence shifted.
-  uint64_t bits(int32_t token) const { return mix_bits(mix_bits(uint64_t(uint32_t(token)) * kGolden + key_) ^ key_); }
+  // The splitmix64 sequence that starts at the key: one multiplication and one finaliser, as a vocabulary is asked for at every row.
+  uint64_t bits(int32_t token) const { return mix_bits(uint64_t(uint32_t(token)) * kGolden + key_); }
 
   // Uniform in (0, 1), never an end point: odd multiples of 2^-53, all exact.
   static double uniform_of(uint64_t random) { return (double(random >> 12) + 0.5) * 0x1p-52; }
