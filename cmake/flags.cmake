@@ -18,6 +18,7 @@ if(OUTRIDER_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OUTRIDER_CCACHE})
 endif()
 
+# g++ 12 warns about its own AVX-512 header, hence the two -Wno.
 # Files that may use a wider instruction set; nothing else is compiled with more than the x86-64 baseline.
 set(OUTRIDER_AVX2_FLAGS -mavx2 -mfma -mf16c -mbmi2)
-set(OUTRIDER_AVX512_FLAGS -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c -mbmi2 -mprefer-vector-width=512)
+set(OUTRIDER_AVX512_FLAGS -Wno-uninitialized -Wno-maybe-uninitialized -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c -mbmi2 -mprefer-vector-width=512)

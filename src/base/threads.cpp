@@ -1,0 +1,107 @@
+#include "base/threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace outrider {
+
+namespace {
+
+constexpr int kSpins = 40000;  // about 0.1 ms of pauses between the parts of a step before a worker sleeps
+
+void pause() { __builtin_ia32_pause(); }
+
+constexpr uint64_t kIndexMask = 0xffffffffu;
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  OUTRIDER_CHECK(threads >= 1);
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  stop_.store(true);
+  signal_.fetch_add(1);
+  signal_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::take_items(uint64_t epoch) {
+  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  while (ticket >> 32 == epoch) {
+    const int64_t item = int64_t(ticket & kIndexMask);
+    // Read before the ticket is taken: if taking succeeds the job is still open and these were its fields.
+    const int64_t items = items_.load(std::memory_order_relaxed);
+    const Call call = call_.load(std::memory_order_relaxed);
+    void* context = context_.load(std::memory_order_relaxed);
+    if (item >= items) return;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+    call(context, item);
+    done_.fetch_add(1, std::memory_order_release);
+    ticket = ticket_.load(std::memory_order_acquire);
+  }
+}
+
+void ThreadPool::dispatch(int64_t items, Call call, void* context) {
+  OUTRIDER_CHECK(items < int64_t(kIndexMask));
+  const uint64_t epoch = ((ticket_.load(std::memory_order_relaxed) >> 32) + 1) & kIndexMask;
+  ticket_.store(epoch << 32 | kIndexMask, std::memory_order_release);  // closed: late workers of the last job find no item
+  items_.store(items, std::memory_order_relaxed);
+  call_.store(call, std::memory_order_relaxed);
+  context_.store(context, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  ticket_.store(epoch << 32, std::memory_order_release);
+  signal_.fetch_add(1);
+  if (sleepers_.load() > 0) signal_.notify_all();
+  take_items(epoch);
+  while (done_.load(std::memory_order_acquire) < items) pause();
+}
+
+void ThreadPool::work() {
+  uint32_t seen = signal_.load();
+  while (!stop_.load()) {
+    take_items(ticket_.load(std::memory_order_acquire) >> 32);
+    for (int spin = 0; spin < kSpins && signal_.load(std::memory_order_relaxed) == seen; ++spin) pause();
+    if (signal_.load() == seen) {
+      sleepers_.fetch_add(1);
+      signal_.wait(seen);
+      sleepers_.fetch_sub(1);
+    }
+    seen = signal_.load();
+  }
+}
+
+namespace {
+
+// Processors granted by a cgroup quota, or a large number when there is none.
+double cgroup_cpus() {
+  double limit = 1e9;
+  if (FILE* f = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
+    char quota[32];
+    double period = 0;
+    if (std::fscanf(f, "%31s %lf", quota, &period) == 2 && std::strcmp(quota, "max") != 0 && period > 0) limit = std::atof(quota) / period;
+    std::fclose(f);
+  }
+  return limit;
+}
+
+}  // namespace
+
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : int(std::thread::hardware_concurrency());
+  count = std::max(1, count);
+  const double quota = cgroup_cpus();
+  return quota < count ? std::max(1, int(std::floor(quota + 0.01))) : count;
+}
+
+}  // namespace outrider

@@ -1,0 +1,54 @@
+#pragma once
+// A fixed set of threads that share out numbered items. Results never depend on who did which item (law 1), so items are
+// handed out as threads come free: on a noisy machine a thread that was put aside does not hold up the others.
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace outrider {
+
+class ThreadPool {
+ public:
+  // `threads` ≥ 1 counts the caller. Workers spin for a while after each job, then sleep.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return int(workers_.size()) + 1; }
+
+  // Calls fn(item) for every item in [0, items); returns when all are done. Not reentrant; one caller at a time.
+  template <class Fn>
+  void run(int64_t items, Fn&& fn) {
+    if (items <= 0) return;
+    if (workers_.empty() || items == 1) {
+      for (int64_t i = 0; i < items; ++i) fn(i);
+      return;
+    }
+    dispatch(items, [](void* context, int64_t item) { (*static_cast<std::remove_reference_t<Fn>*>(context))(item); }, &fn);
+  }
+
+ private:
+  using Call = void (*)(void* context, int64_t item);
+  void dispatch(int64_t items, Call call, void* context);
+  void work();
+  void take_items(uint64_t epoch);
+
+  // The ticket is (job number << 32 | next item). A worker that comes late finds another job number and takes nothing,
+  // so the caller waits only for items that were taken.
+  std::atomic<uint64_t> ticket_{0};
+  std::atomic<int64_t> done_{0};
+  std::atomic<int64_t> items_{0};
+  std::atomic<Call> call_{nullptr};
+  std::atomic<void*> context_{nullptr};
+  std::atomic<uint32_t> signal_{0};  // changes with every job; sleepers wait on it
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> workers_;
+};
+
+// Processors this process may use: the affinity mask, cut by a cgroup CPU quota.
+int usable_cpus();
+
+}  // namespace outrider

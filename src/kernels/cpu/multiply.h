@@ -1,0 +1,222 @@
+#pragma once
+// The matrix kernel for any lane type: one pass over a tile feeds every column of a panel (1…8). Order of the sums: scalar/multiply.cpp.
+// All templates take the lane type first, so that no two instruction sets ever share an instantiation.
+#include "kernels/kernels.h"
+#include "kernels/tile_view.h"
+
+namespace outrider::kernels::cpu {
+
+template <class L, Codes codes>
+struct BlockCodes {  // vector g (k = 4g…4g+3 of 16 rows) of one block
+  const std::byte* p;
+  typename L::Bytes table, high0, high1;
+
+  __attribute__((always_inline)) inline BlockCodes(const std::byte* block, typename L::Bytes lookup) : p(block), table(lookup) {
+    if constexpr (codes == Codes::n5 || codes == Codes::n6) high0 = L::load_bytes(p + 256);
+    if constexpr (codes == Codes::n6) high1 = L::load_bytes(p + 320);
+  }
+  template <int g>
+  __attribute__((always_inline)) inline void pair(typename L::Bytes& lo, typename L::Bytes& hi) const {  // vectors g and g + 4
+    if constexpr (codes == Codes::b8) {
+      lo = L::load_bytes(p + 64 * g), hi = L::load_bytes(p + 64 * (g + 4));
+    } else {
+      const auto both = L::load_bytes(p + 64 * g);
+      lo = L::low_nibbles(both), hi = L::high_nibbles(both);
+      if constexpr (codes == Codes::n4_table) lo = L::look_up(table, lo), hi = L::look_up(table, hi);
+      if constexpr (codes == Codes::n5) lo = L::template with_high_bits<4 - g>(lo, high0, 16), hi = L::template with_high_bits<0 - g>(hi, high0, 16);
+      if constexpr (codes == Codes::n6) lo = L::template with_high_bits<4 - 2 * g>(lo, high0, 48), hi = L::template with_high_bits<4 - 2 * g>(hi, high1, 48);
+    }
+  }
+};
+
+template <class L, Codes codes, Scales scales, int N>
+struct BlockKernel {
+  static constexpr bool kSigned = codes == Codes::b8 || codes == Codes::n4_table;
+  static constexpr bool kHalves = scales == Scales::super16 || scales == Scales::super16_min;  // 16-wide scales
+
+  template <int g>
+  __attribute__((always_inline)) static inline void dots(const BlockCodes<L, codes>& block, const int32_t* a, typename L::I (&lo)[N], typename L::I (&hi)[N]) {
+    typename L::Bytes x, y;
+    block.template pair<g>(x, y);
+#pragma GCC unroll 8
+    for (int c = 0; c < N; ++c) {
+      if constexpr (kSigned) lo[c] = L::dot_signed(lo[c], x, a + g * N + c);
+      else lo[c] = L::dot(lo[c], x, a + g * N + c);
+    }
+#pragma GCC unroll 8
+    for (int c = 0; c < N; ++c) {
+      auto& acc = kHalves || N <= 2 ? hi[c] : lo[c];
+      if constexpr (kSigned) acc = L::dot_signed(acc, y, a + (g + 4) * N + c);
+      else acc = L::dot(acc, y, a + (g + 4) * N + c);
+    }
+  }
+
+  // −offset · Σa, the start of the integer sums.
+  __attribute__((always_inline)) static inline typename L::I start(int offset, int sum) {
+    if (kSigned && !L::kBiasedDot) return L::zero_int();
+    return offset ? L::set_int(-offset * sum) : L::zero_int();
+  }
+
+  __attribute__((always_inline)) static inline void block(const MacroView& macro, int64_t b, const int32_t* a, int offset, typename L::Bytes table, typename L::F (&acc)[N]) {
+    typename L::I lo[N], hi[N];
+    const auto* scale = reinterpret_cast<const float*>(a + 8 * N);
+    const int32_t *sum = a + 9 * N, *sum_lo = a + 10 * N;
+    const auto* weighed = reinterpret_cast<const float*>(a + 11 * N);
+#pragma GCC unroll 8
+    for (int c = 0; c < N; ++c) {
+      lo[c] = start(offset, kHalves ? sum_lo[c] : sum[c]);
+      hi[c] = kHalves ? start(offset, sum[c] - sum_lo[c]) : L::zero_int();
+    }
+    const BlockCodes<L, codes> codes_of(macro.codes(b), table);
+    dots<0>(codes_of, a, lo, hi);
+    dots<1>(codes_of, a, lo, hi);
+    dots<2>(codes_of, a, lo, hi);
+    dots<3>(codes_of, a, lo, hi);
+    if constexpr (!kHalves) {
+      const auto d = scale_of(macro, b);
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) {
+        const auto dot = N <= 2 ? L::add_int(lo[c], hi[c]) : lo[c];
+        acc[c] = L::fma(L::to_float(dot), L::mul(d, L::set(scale[c])), acc[c]);
+      }
+      if constexpr (scales == Scales::half32_min || scales == Scales::super32_min) {
+        const auto m = min_of(macro, b);
+#pragma GCC unroll 8
+        for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(weighed[c]), acc[c]);
+      }
+    } else {
+      half(macro, 2 * b, lo, scale, sum_lo, nullptr, acc);
+      half(macro, 2 * b + 1, hi, scale, sum_lo, sum, acc);
+    }
+  }
+
+  // Scale and signed minimum of a 32-block.
+  __attribute__((always_inline)) static inline typename L::F scale_of(const MacroView& macro, int64_t b) {
+    if constexpr (scales == Scales::float32) return L::load(reinterpret_cast<const float*>(macro.block_scale(b)));
+    else if constexpr (scales == Scales::super32_min) return L::mul(L::load_half(macro.super_scale()), L::load_u8(macro.sub_scale(b)));
+    else return L::load_half(macro.block_scale(b));
+  }
+  __attribute__((always_inline)) static inline typename L::F min_of(const MacroView& macro, int64_t b) {
+    if constexpr (scales == Scales::super32_min) return L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(b, true))));
+    else return L::load_half(macro.block_scale(b, true));
+  }
+
+  // One 16-wide half; `sum` is given for the last half, whose Σa is sum − sum_lo.
+  __attribute__((always_inline)) static inline void half(const MacroView& macro, int64_t sub, typename L::I (&dot)[N], const float* scale, const int32_t* sum_lo,
+                                                         const int32_t* sum, typename L::F (&acc)[N]) {
+    const auto raw = scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub));
+    const auto d = L::mul(L::load_half(macro.super_scale()), raw);
+#pragma GCC unroll 8
+    for (int c = 0; c < N; ++c) acc[c] = L::fma(L::to_float(dot[c]), L::mul(d, L::set(scale[c])), acc[c]);
+    if constexpr (scales == Scales::super16_min) {
+      const auto m = L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(sub, true))));
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(scale[c] * float(sum ? sum[c] - sum_lo[c] : sum_lo[c])), acc[c]);
+    }
+  }
+};
+
+// Writes a tile's results of column c; the last tile may have fewer than 16 rows.
+template <class L>
+__attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t tile, int64_t rows, int column, const MatrixOutput& out) {
+  const int64_t row = tile * kTileRows;
+  float* y = out.values + column * out.stride + row;
+  if (rows - row >= kTileRows) {
+    if (out.add) sum = L::add(L::load(y), sum);
+    else if (out.bias) sum = L::add(sum, L::load(out.bias + row));
+    return L::store(y, sum);
+  }
+  float lanes[16];
+  L::store(lanes, sum);
+  for (int r = 0; r < rows - row; ++r) y[r] = out.add ? y[r] + lanes[r] : out.bias ? lanes[r] + out.bias[row + r] : lanes[r];
+}
+
+template <class L, Codes codes, Scales scales, int N>
+__attribute__((noinline)) void panel_kernel(const Matrix& w, const int32_t* records, int64_t tile, int first_column, bool prefetch, const MatrixOutput& out) {
+  const MatrixLayout& layout = w.layout;
+  const std::byte* p = w.data + tile * layout.tile_bytes();
+  typename L::Bytes table{};
+  if constexpr (codes == Codes::n4_table) table = L::table_bytes(w.table);
+  typename L::F acc[N];
+#pragma GCC unroll 8
+  for (int c = 0; c < N; ++c) acc[c] = L::zero();
+  for (int64_t block = 0; block < layout.blocks(); block += kMacroBlocks) {
+    const int64_t count = layout.blocks() - block < kMacroBlocks ? layout.blocks() - block : kMacroBlocks;
+    const int64_t bytes = layout.macro_bytes(count);
+    const MacroView macro{p, &layout, count};
+    for (int64_t b = 0; b < count; ++b) {
+      if (prefetch) {
+        const std::byte* ahead = p + 2 * bytes + b * (bytes / count);
+        for (int64_t line = 0; line < bytes / count; line += 64) __builtin_prefetch(ahead + line, 0, 3);
+      }
+      BlockKernel<L, codes, scales, N>::block(macro, b, records, layout.offset, table, acc);
+      records += PanelRecord::words(N);
+    }
+    p += bytes;
+  }
+#pragma GCC unroll 8
+  for (int c = 0; c < N; ++c) write_tile<L>(acc[c], tile, layout.rows, first_column + c, out);
+}
+
+template <class L, Codes codes, Scales scales>
+void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
+  using Fn = void (*)(const Matrix&, const int32_t*, int64_t, int, bool, const MatrixOutput&);
+  static constexpr Fn kernels[9] = {nullptr,
+                                    panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
+                                    panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
+                                    panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
+  const int panels = a.panel_count();
+  for (int64_t t = begin; t < end; ++t)
+    for (int p = 0; p < panels; ++p) kernels[a.panel_width(p)](w, a.panel(p), t, a.panel_begin(p), p == 0, out);
+}
+
+// Float weights: four sums by k mod 4.
+template <class L, Codes codes>
+void multiply_floats(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
+  const auto weight = [](const std::byte* tile, int64_t k) __attribute__((always_inline)) {
+    if constexpr (codes == Codes::f32) return L::load(reinterpret_cast<const float*>(tile) + k * kTileRows);
+    else if constexpr (codes == Codes::f16) return L::load_half(tile + k * kTileRows * 2);
+    else return L::load_bf16(tile + k * kTileRows * 2);
+  };
+  for (int64_t t = begin; t < end; ++t) {
+    const std::byte* tile = w.data + t * w.layout.tile_bytes();
+    for (int c = 0; c < a.columns; ++c) {
+      const float* x = a.values + c * a.value_stride;
+      typename L::F s[4] = {L::zero(), L::zero(), L::zero(), L::zero()};
+      int64_t k = 0;
+      for (; k + 4 <= w.layout.columns; k += 4)
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) s[i] = L::fma(weight(tile, k + i), L::set(x[k + i]), s[i]);
+      for (int i = 0; k + i < w.layout.columns; ++i) s[i] = L::fma(weight(tile, k + i), L::set(x[k + i]), s[i]);
+      write_tile<L>(L::add(L::add(s[0], s[1]), L::add(s[2], s[3])), t, w.layout.rows, c, out);
+    }
+  }
+}
+
+template <class L>
+void multiply(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
+  switch (w.layout.codes) {
+    case Codes::f32: return multiply_floats<L, Codes::f32>(w, a, begin, end, out);
+    case Codes::f16: return multiply_floats<L, Codes::f16>(w, a, begin, end, out);
+    case Codes::bf16: return multiply_floats<L, Codes::bf16>(w, a, begin, end, out);
+    case Codes::b8: return multiply_blocks<L, Codes::b8, Scales::half32>(w, a, begin, end, out);
+    case Codes::n6: return multiply_blocks<L, Codes::n6, Scales::super16>(w, a, begin, end, out);
+    case Codes::n5:
+      if (w.layout.scales == Scales::half32) return multiply_blocks<L, Codes::n5, Scales::half32>(w, a, begin, end, out);
+      if (w.layout.scales == Scales::half32_min) return multiply_blocks<L, Codes::n5, Scales::half32_min>(w, a, begin, end, out);
+      return multiply_blocks<L, Codes::n5, Scales::super32_min>(w, a, begin, end, out);
+    case Codes::n4_table:
+      if (w.layout.scales == Scales::half32) return multiply_blocks<L, Codes::n4_table, Scales::half32>(w, a, begin, end, out);
+      return multiply_blocks<L, Codes::n4_table, Scales::float32>(w, a, begin, end, out);
+    case Codes::n4: break;
+  }
+  switch (w.layout.scales) {
+    case Scales::half32: return multiply_blocks<L, Codes::n4, Scales::half32>(w, a, begin, end, out);
+    case Scales::half32_min: return multiply_blocks<L, Codes::n4, Scales::half32_min>(w, a, begin, end, out);
+    case Scales::super16: return multiply_blocks<L, Codes::n4, Scales::super16>(w, a, begin, end, out);
+    case Scales::super16_min: return multiply_blocks<L, Codes::n4, Scales::super16_min>(w, a, begin, end, out);
+    default: return multiply_blocks<L, Codes::n4, Scales::super32_min>(w, a, begin, end, out);
+  }
+}
+
+}  // namespace outrider::kernels::cpu

@@ -1,0 +1,143 @@
+#pragma once
+// Row operations for any lane type, step for step those of scalar/rows.cpp. Rows need not be multiples of 16: the tail goes through a padded copy.
+#include "base/exp32.h"
+#include "kernels/kernels.h"
+
+namespace outrider::kernels::cpu {
+
+template <class L>
+__attribute__((always_inline)) inline typename L::F exp_lanes(typename L::F x) {
+  using F = typename L::F;
+  const F round = L::set(Exp32::kRound);
+  const F clamped = L::min(x, L::set(Exp32::kHigh));
+  const F n = L::sub(L::fma(clamped, L::set(Exp32::kLog2E), round), round);
+  const F r = L::fma(n, L::set(-Exp32::kLn2Low), L::fma(n, L::set(-Exp32::kLn2High), clamped));
+  F p = L::set(Exp32::kTerms[0]);
+#pragma GCC unroll 8
+  for (int i = 1; i < 8; ++i) p = L::fma(p, r, L::set(Exp32::kTerms[i]));
+  return L::zero_unless_greater(L::mul(p, L::power_of_two(n)), x, L::set(Exp32::kLow));
+}
+
+template <class L>
+__attribute__((always_inline)) inline float fold(typename L::F x) {
+  float l[16];
+  L::store(l, x);
+  for (int step = 8; step >= 1; step /= 2)
+    for (int i = 0; i < step; ++i) l[i] += l[i + step];
+  return l[0];
+}
+
+template <class L>
+__attribute__((always_inline)) inline typename L::F load_tail(const float* x, int64_t count, float fill) {
+  float l[16];
+  for (int i = 0; i < 16; ++i) l[i] = i < count ? x[i] : fill;
+  return L::load(l);
+}
+
+template <class L>
+__attribute__((always_inline)) inline void store_tail(float* x, int64_t count, typename L::F value) {
+  float l[16];
+  L::store(l, value);
+  for (int i = 0; i < count; ++i) x[i] = l[i];
+}
+
+// Codes, scale and sums of one 32-block into a panel record.
+template <class L>
+void quantise(const float* x, int64_t blocks, const Activations& a, int column, int64_t first_block) {
+  using F = typename L::F;
+  const int panel = a.panel_of(column), width = a.panel_width(panel), c = column - a.panel_begin(panel);
+  int32_t* record = a.panel(panel) + first_block * PanelRecord::words(width);
+  for (int64_t b = 0; b < blocks; ++b, x += 32, record += PanelRecord::words(width)) {
+    const F v0 = L::load(x), v1 = L::load(x + 16);
+    float l[16], largest = 0;
+    L::store(l, L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
+    for (int i = 0; i < 16; ++i) largest = l[i] > largest ? l[i] : largest;
+    const float scale = largest / 127.0f, inverse = largest > 0 ? 127.0f / largest : 0.0f;
+    alignas(16) int32_t codes[8];
+    int sums[2];
+    for (int h = 0; h < 2; ++h) {
+      const F q = L::max(L::min(L::mul(h ? v1 : v0, L::set(inverse)), L::set(127.0f)), L::set(-127.0f));
+      const auto rounded = L::round(q);
+      L::store_int8(codes + 4 * h, rounded);
+      sums[h] = L::sum_int(rounded);
+    }
+    for (int g = 0; g < 8; ++g) record[g * width + c] = codes[g];
+    reinterpret_cast<float*>(record)[8 * width + c] = scale;
+    record[9 * width + c] = sums[0] + sums[1];
+    record[10 * width + c] = sums[0];
+    reinterpret_cast<float*>(record)[11 * width + c] = scale * float(sums[0] + sums[1]);
+  }
+}
+
+template <class L>
+void rms_norm(const float* x, const float* weight, int64_t n, float epsilon, float* out) {
+  auto squares = L::zero();
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) squares = L::fma(L::load(x + i), L::load(x + i), squares);
+  if (i < n) squares = L::fma(load_tail<L>(x + i, n - i, 0), load_tail<L>(x + i, n - i, 0), squares);
+  const float inverse = 1.0f / __builtin_sqrtf(fold<L>(squares) / float(n) + epsilon);
+  for (i = 0; i + 16 <= n; i += 16) L::store(out + i, L::mul(L::mul(L::load(x + i), L::set(inverse)), L::load(weight + i)));
+  for (; i < n; ++i) out[i] = x[i] * inverse * weight[i];
+}
+
+template <class L>
+__attribute__((always_inline)) inline typename L::F silu_multiply16(typename L::F gate, typename L::F up) {
+  return L::mul(L::div(gate, L::add(L::set(1.0f), exp_lanes<L>(L::negate(gate)))), up);
+}
+
+template <class L>
+void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) L::store(out + i, silu_multiply16<L>(L::load(gate + i), L::load(up + i)));
+  if (i < n) store_tail<L>(out + i, n - i, silu_multiply16<L>(load_tail<L>(gate + i, n - i, 0), load_tail<L>(up + i, n - i, 0)));
+}
+
+template <class L>
+void add(const float* x, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) L::store(out + i, L::add(L::load(out + i), L::load(x + i)));
+  for (; i < n; ++i) out[i] += x[i];
+}
+
+// Plain code: with -ffp-contract=off and explicit fma every compiler's vectorisation gives the same bits.
+template <class L>
+void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved) {
+  const int64_t step = interleaved ? 2 : 1, second = interleaved ? 1 : half;
+  for (int i = 0; i < half; ++i) {
+    const float a = x[i * step], b = x[i * step + second];
+    x[i * step] = __builtin_fmaf(-b, sines[i], a * cosines[i]);
+    x[i * step + second] = __builtin_fmaf(a, sines[i], b * cosines[i]);
+  }
+}
+
+template <class L>
+float row_max(const float* x, int64_t n) {
+  const float lowest = -__builtin_inff();
+  auto best0 = L::set(lowest), best1 = best0;
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) best0 = L::max(L::load(x + i), best0), best1 = L::max(L::load(x + i + 16), best1);  // NaN: the second operand stays
+  for (; i < n; i += 16) best0 = L::max(load_tail<L>(x + i, n - i, lowest), best0);
+  float l[16], best = lowest;
+  L::store(l, L::max(best0, best1));
+  for (const float v : l) best = v > best ? v : best;
+  return best;
+}
+
+template <class L>
+float sum_exp(const float* x, int64_t n, float max) {
+  auto sum = L::zero();
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) sum = L::add(sum, exp_lanes<L>(L::sub(L::load(x + i), L::set(max))));
+  if (i < n) sum = L::add(sum, exp_lanes<L>(L::sub(load_tail<L>(x + i, n - i, -__builtin_inff()), L::set(max))));
+  return fold<L>(sum);
+}
+
+template <class L>
+int64_t argmax(const float* x, int64_t n) {
+  const float best = row_max<L>(x, n);
+  for (int64_t i = 0; i < n; ++i)
+    if (x[i] == best) return i;
+  return 0;
+}
+
+}  // namespace outrider::kernels::cpu

@@ -1,0 +1,56 @@
+#pragma once
+// Every tensor operation as one function with its mathematical contract. One table per instruction set; all tables give
+// the same bits (law 1): each output element is reduced in one order that depends only on the model's shapes.
+//
+// «Lane order» below: 16 partial results, partial l taking the elements i ≡ l (mod 16) in ascending i, then folded as
+// l += l+8, l += l+4, l += l+2, l += l+1. Every product that is added is added with fma.
+#include <cstdint>
+#include <span>
+
+#include "kernels/activations.h"
+#include "kernels/attention.h"
+#include "kernels/matrix.h"
+
+namespace outrider::kernels {
+
+struct Kernels {
+  const char* name;  // "scalar", "avx2", "avx512"
+
+  // Matrices. multiply computes rows [16·tile_begin, 16·tile_end) of W·a for every column of the activations:
+  //   out[c][row] = (add ? out[c][row] : bias ? bias[row] : 0) ⊕ Σ over 32-blocks of W's row with column c
+  // The order of the sum is documented in scalar/multiply.cpp.
+  void (*multiply)(const Matrix& w, const Activations& a, int64_t tile_begin, int64_t tile_end, const MatrixOutput& out);
+  // Quantises x[0, 32·blocks) of column `column` into 32-blocks [first_block, first_block + blocks): see activations.h.
+  void (*quantise)(const float* x, int64_t blocks, const Activations& a, int column, int64_t first_block);
+
+  // Rows.
+  void (*rms_norm)(const float* x, const float* weight, int64_t n, float epsilon, float* out);  // out = (x · 1/sqrt(mean(x²) + ε)) · w, Σ in lane order
+  void (*silu_multiply)(const float* gate, const float* up, int64_t n, float* out);             // out = gate / (1 + exp(−gate)) · up
+  void (*add)(const float* x, int64_t n, float* out);                                          // out += x
+  // Rotates pairs of x: (i, i + half) or, when interleaved, (2i, 2i + 1), by the angles whose cos and sin are given (half values each).
+  void (*rotate)(float* x, const float* cosines, const float* sines, int half, bool interleaved);
+
+  // Attention over blocks of 64 positions: see attention.h.
+  void (*store_kv)(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
+  void (*attend)(const AttendJob& job);
+
+  // Vocabulary-wide passes of the sampler. NaN never wins and adds nothing.
+  float (*row_max)(const float* x, int64_t n);                  // −infinity when there is none
+  float (*sum_exp)(const float* x, int64_t n, float max);       // Σ exp32(x − max), lane order
+  int64_t (*argmax)(const float* x, int64_t n);                 // lowest index among equals; 0 when all are NaN
+};
+
+enum class Isa { scalar, avx2, avx512 };
+
+// The widest table this machine can run.
+Isa best_isa();
+bool isa_supported(Isa isa);
+const Kernels& kernels_for(Isa isa);
+// Parses scalar|avx2|avx512 (OUTRIDER_ISA); false when the name is unknown.
+bool parse_isa(const char* name, Isa& isa);
+
+extern const Kernels kScalarKernels;
+extern const Kernels kAvx2Kernels;
+extern const Kernels kAvx512Kernels;
+
+}  // namespace outrider::kernels

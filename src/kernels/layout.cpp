@@ -1,0 +1,91 @@
+#include "base/check.h"
+#include "kernels/matrix.h"
+
+namespace outrider::kernels {
+
+namespace {
+
+struct Recipe {
+  QuantType type;
+  Codes codes;
+  Scales scales;
+  int offset;
+};
+
+// Formats whose values come from a table carry value + 128 through the dot product, like b8.
+constexpr Recipe kRecipes[] = {
+    {QuantType::f32, Codes::f32, Scales::none, 0},
+    {QuantType::f16, Codes::f16, Scales::none, 0},
+    {QuantType::bf16, Codes::bf16, Scales::none, 0},
+    {QuantType::q4_0, Codes::n4, Scales::half32, 8},
+    {QuantType::q4_1, Codes::n4, Scales::half32_min, 0},
+    {QuantType::q5_0, Codes::n5, Scales::half32, 16},
+    {QuantType::q5_1, Codes::n5, Scales::half32_min, 0},
+    {QuantType::q8_0, Codes::b8, Scales::half32, 128},
+    {QuantType::q2_k, Codes::n4, Scales::super16_min, 0},
+    {QuantType::q3_k, Codes::n4, Scales::super16, 4},
+    {QuantType::q4_k, Codes::n4, Scales::super32_min, 0},
+    {QuantType::q5_k, Codes::n5, Scales::super32_min, 0},
+    {QuantType::q6_k, Codes::n6, Scales::super16, 32},
+    {QuantType::iq4_nl, Codes::n4_table, Scales::half32, 128},
+    {QuantType::iq4_xs, Codes::n4_table, Scales::float32, 128},
+    {QuantType::mxfp4, Codes::n4_table, Scales::float32, 128},
+};
+
+int64_t code_block_bytes(Codes codes) {
+  switch (codes) {
+    case Codes::n4:
+    case Codes::n4_table: return 256;
+    case Codes::n5: return 320;
+    case Codes::n6: return 384;
+    case Codes::b8: return 512;
+    default: return 0;
+  }
+}
+
+void set_scale_bytes(MatrixLayout& layout) {
+  switch (layout.scales) {
+    case Scales::none: break;
+    case Scales::half32: layout.scale_block_bytes = 32; break;
+    case Scales::half32_min:
+    case Scales::float32: layout.scale_block_bytes = 64; break;
+    case Scales::super32_min: layout.scale_block_bytes = 32, layout.scale_macro_bytes = 64; break;
+    case Scales::super16: layout.scale_block_bytes = 32, layout.scale_macro_bytes = 32; break;
+    case Scales::super16_min: layout.scale_block_bytes = 64, layout.scale_macro_bytes = 64; break;
+  }
+}
+
+}  // namespace
+
+int64_t MatrixLayout::tile_bytes() const {
+  if (is_float()) return k_padded * kTileRows * (codes == Codes::f32 ? 4 : 2);
+  const int64_t full = blocks() / kMacroBlocks, rest = blocks() % kMacroBlocks;
+  return full * macro_bytes(kMacroBlocks) + (rest ? macro_bytes(rest) : 0);
+}
+
+MatrixLayout matrix_layout(QuantType type, int64_t rows, int64_t columns) {
+  for (const Recipe& recipe : kRecipes) {
+    if (recipe.type != type) continue;
+    MatrixLayout layout;
+    layout.type = type;
+    layout.codes = recipe.codes;
+    layout.scales = recipe.scales;
+    layout.offset = recipe.offset;
+    layout.rows = rows;
+    layout.columns = columns;
+    layout.k_padded = (columns + kBlockElements - 1) / kBlockElements * kBlockElements;
+    layout.code_block_bytes = code_block_bytes(recipe.codes);
+    set_scale_bytes(layout);
+    return layout;
+  }
+  check_failed("matrix_layout: a type without a compute layout", __FILE__, __LINE__);
+}
+
+void set_table(Matrix& matrix) {
+  static constexpr int8_t kIq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  static constexpr int8_t kMxfp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the values, the scale is halved
+  const int8_t* table = matrix.layout.type == QuantType::mxfp4 ? kMxfp4 : kIq4;
+  for (int i = 0; i < 16; ++i) matrix.table[i] = table[i];
+}
+
+}  // namespace outrider::kernels

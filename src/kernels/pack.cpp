@@ -1,0 +1,147 @@
+// GGUF rows → tiles, and one row of a tile back to floats (embeddings share the output matrix's storage).
+#include <cstring>
+
+#include "base/check.h"
+#include "base/half.h"
+#include "kernels/row_macro.h"
+#include "kernels/tile_view.h"
+
+namespace outrider::kernels {
+
+namespace {
+
+uint32_t load32(const void* p) {
+  uint32_t v;
+  std::memcpy(&v, p, 4);
+  return v;
+}
+
+template <class T>
+T* at(std::byte* p) { return reinterpret_cast<T*>(p); }
+
+void pack_codes(Codes codes, const uint8_t* code, int row, std::byte* block) {
+  auto* words = at<uint32_t>(block);
+  if (codes == Codes::b8) {
+    for (int g = 0; g < 8; ++g) words[g * 16 + row] = load32(code + 4 * g);
+    return;
+  }
+  uint32_t high[2] = {0, 0};
+  for (int g = 0; g < 4; ++g) {
+    const uint32_t lo = load32(code + 4 * g), hi = load32(code + 16 + 4 * g);
+    words[g * 16 + row] = (lo & 0x0f0f0f0f) | ((hi & 0x0f0f0f0f) << 4);
+    if (codes == Codes::n5) {
+      high[0] |= ((lo >> 4) & 0x01010101) << g | ((hi >> 4) & 0x01010101) << (g + 4);
+    } else if (codes == Codes::n6) {
+      high[0] |= ((lo >> 4) & 0x03030303) << (2 * g);
+      high[1] |= ((hi >> 4) & 0x03030303) << (2 * g);
+    }
+  }
+  if (codes == Codes::n5) words[64 + row] = high[0];
+  if (codes == Codes::n6) words[64 + row] = high[0], words[80 + row] = high[1];
+}
+
+void pack_scales(const RowMacro& m, const MacroView& view, int row) {
+  const auto put = [&](const std::byte* p, auto value) {
+    std::memcpy(const_cast<std::byte*>(p) + row * sizeof(value), &value, sizeof(value));
+  };
+  const Scales scales = view.layout->scales;
+  if (scales == Scales::half32 || scales == Scales::half32_min || scales == Scales::float32) {
+    for (int64_t b = 0; b < view.blocks; ++b) {
+      if (scales == Scales::float32) put(view.block_scale(b), m.f[b]);
+      else put(view.block_scale(b), m.d[b]);
+      if (scales == Scales::half32_min) put(view.block_scale(b, true), m.m[b]);
+    }
+    return;
+  }
+  const int64_t subs = scales == Scales::super32_min ? view.blocks : 2 * view.blocks;
+  const bool has_min = scales != Scales::super16;
+  for (int64_t s = 0; s < subs; ++s) {
+    put(view.sub_scale(s), m.sc[s]);
+    if (has_min) put(view.sub_scale(s, true), m.mn[s]);
+  }
+  put(view.super_scale(), m.super_d);
+  if (has_min) put(view.super_scale(true), m.super_m);
+}
+
+void pack_float_tile(const MatrixLayout& layout, const std::byte* rows, int64_t row_bytes, int row_count, std::byte* tile) {
+  const size_t size = layout.codes == Codes::f32 ? 4 : 2;
+  for (int r = 0; r < row_count; ++r)
+    for (int64_t k = 0; k < layout.columns; ++k) std::memcpy(tile + (k * kTileRows + r) * size, rows + r * row_bytes + k * size, size);
+}
+
+int unpacked_code(const MatrixLayout& layout, const std::byte* block, int row, int k) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(block);
+  const int g = k / 4, j = k % 4;
+  if (layout.codes == Codes::b8) return bytes[g * 64 + row * 4 + j];
+  int code = bytes[(g & 3) * 64 + row * 4 + j];
+  code = g < 4 ? code & 15 : code >> 4;
+  if (layout.codes == Codes::n5) code |= ((bytes[256 + row * 4 + j] >> g) & 1) << 4;
+  if (layout.codes == Codes::n6) code |= ((bytes[256 + (g / 4) * 64 + row * 4 + j] >> (2 * (g & 3))) & 3) << 4;
+  return code;
+}
+
+float half_at(const std::byte* p, int row) { return half_to_float(reinterpret_cast<const uint16_t*>(p)[row]); }
+float float_at(const std::byte* p, int row) { return reinterpret_cast<const float*>(p)[row]; }
+
+// Scale and minimum of the 16 weights `half` (0, 1) of a block, as the format's own decoding computes them.
+void block_scale(const MacroView& view, int64_t block, int half, int row, float& scale, float& min) {
+  min = 0;
+  const auto byte_at = [row](const std::byte* p) { return std::to_integer<uint8_t>(p[row]); };
+  switch (view.layout->scales) {
+    case Scales::half32: scale = half_at(view.block_scale(block), row); break;
+    case Scales::half32_min: scale = half_at(view.block_scale(block), row), min = -half_at(view.block_scale(block, true), row); break;
+    case Scales::float32: scale = float_at(view.block_scale(block), row); break;
+    case Scales::super16: scale = half_at(view.super_scale(), row) * float(int8_t(byte_at(view.sub_scale(2 * block + half)))); break;
+    default: {
+      const int64_t sub = view.layout->scales == Scales::super32_min ? block : 2 * block + half;
+      scale = half_at(view.super_scale(), row) * float(byte_at(view.sub_scale(sub)));
+      min = half_at(view.super_scale(true), row) * float(byte_at(view.sub_scale(sub, true)));
+    }
+  }
+}
+
+}  // namespace
+
+void pack_tile(const MatrixLayout& layout, const std::byte* rows, int64_t row_bytes, int row_count, std::byte* tile) {
+  if (row_count < kTileRows || layout.is_float()) std::memset(tile, 0, size_t(layout.tile_bytes()));
+  if (layout.is_float()) return pack_float_tile(layout, rows, row_bytes, row_count, tile);
+  const TypeTraits& type = traits(layout.type);
+  RowMacro macro;
+  for_each_macro(layout, tile, [&](const MacroView& view, int64_t first) {
+    const int64_t offset = first * kBlockElements / type.block_elements * type.block_bytes;
+    for (int r = 0; r < row_count; ++r) {
+      read_row_macro(layout.type, rows + r * row_bytes + offset, int(view.blocks), macro);
+      for (int64_t b = 0; b < view.blocks; ++b) pack_codes(layout.codes, macro.codes + 32 * b, r, const_cast<std::byte*>(view.codes(b)));
+      pack_scales(macro, view, r);
+    }
+  });
+}
+
+void unpack_row(const Matrix& matrix, int64_t row, float* out) {
+  const MatrixLayout& layout = matrix.layout;
+  const std::byte* tile = matrix.data + row / kTileRows * layout.tile_bytes();
+  const int r = int(row % kTileRows);
+  if (layout.is_float()) {
+    for (int64_t k = 0; k < layout.columns; ++k) {
+      const std::byte* p = tile + k * kTileRows * (layout.codes == Codes::f32 ? 4 : 2);
+      const uint16_t bits = layout.codes == Codes::f32 ? 0 : reinterpret_cast<const uint16_t*>(p)[r];
+      out[k] = layout.codes == Codes::f32 ? float_at(p, r) : layout.codes == Codes::f16 ? half_to_float(bits) : bf16_to_float(bits);
+    }
+    return;
+  }
+  const bool additive = layout.scales == Scales::half32_min;  // d·code + m, in that order
+  for_each_macro(layout, tile, [&](const MacroView& view, int64_t first) {
+    for (int64_t b = 0; b < view.blocks; ++b) {
+      for (int k = 0; k < 32 && (first + b) * 32 + k < layout.columns; ++k) {
+        float scale, min;
+        block_scale(view, b, k / 16, r, scale, min);
+        const int code = unpacked_code(layout, view.codes(b), r, k);
+        const int value = layout.codes == Codes::n4_table ? matrix.table[code] : code - layout.offset;
+        const float product = scale * float(value);
+        out[(first + b) * 32 + k] = additive ? product + -min : min != 0 ? product - min : product;
+      }
+    }
+  });
+}
+
+}  // namespace outrider::kernels

@@ -1,0 +1,36 @@
+#include "kernels/kv_view.h"
+#include "kernels/scalar/scalar.h"
+
+namespace outrider::kernels {
+
+const Kernels kScalarKernels = {
+    .name = "scalar",
+    .multiply = scalar::multiply,
+    .quantise = scalar::quantise,
+    .rms_norm = scalar::rms_norm,
+    .silu_multiply = scalar::silu_multiply,
+    .add = scalar::add,
+    .rotate = scalar::rotate,
+    .store_kv = scalar::store_kv,
+    .attend = scalar::attend,
+    .row_max = scalar::row_max,
+    .sum_exp = scalar::sum_exp,
+    .argmax = scalar::argmax,
+};
+
+void copy_kv_slot(const KvShape& shape, const std::byte* k_from, const std::byte* v_from, int from, std::byte* k_to, std::byte* v_to, int to) {
+  const KvView src{shape, const_cast<std::byte*>(k_from), const_cast<std::byte*>(v_from)}, dst{shape, k_to, v_to};
+  const bool k8 = shape.k_type == KvType::q8_0, v8 = shape.v_type == KvType::q8_0;
+  for (int d = 0; d < shape.head_dim; ++d) {
+    if (k8) *dst.k_code(to, d) = *src.k_code(from, d);
+    else *dst.k_half(to, d) = *src.k_half(from, d);
+    if (v8) *dst.v_code(to, d) = *src.v_code(from, d);
+    else *dst.v_half(to, d) = *src.v_half(from, d);
+  }
+  for (int run = 0; run < shape.head_dim / 32; ++run) {
+    if (k8) *dst.k_scale(to, run) = *src.k_scale(from, run);
+    if (v8) *dst.v_scale(to, run) = *src.v_scale(from, run);
+  }
+}
+
+}  // namespace outrider::kernels

@@ -1,0 +1,113 @@
+// Attention: every table gives scalar's bits; rows in the window and the same rows in the pages give the same bits; trees see only
+// their ancestors; and the result is softmax(qK)V.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/support.h"
+
+namespace outrider::kernels::test {
+namespace {
+
+struct Past {  // positions 0…n−1 of one kv head, stored in pages
+  KvShape shape;
+  std::vector<Aligned> k, v;
+  std::vector<std::vector<float>> keys, values;
+  std::vector<const std::byte*> kp, vp;
+
+  Past(const Kernels& kernels, KvShape s, int n, uint32_t seed) : shape(s) {
+    for (int p = 0; p < n; ++p) {
+      if (p % kKvBlock == 0) {
+        k.emplace_back(shape.k_block_bytes()), v.emplace_back(shape.v_block_bytes());
+      }
+      keys.push_back(random_floats(size_t(shape.head_dim), seed + uint32_t(2 * p)));
+      values.push_back(random_floats(size_t(shape.head_dim), seed + uint32_t(2 * p + 1)));
+      kernels.store_kv(shape, keys.back().data(), values.back().data(), k.back().data(), v.back().data(), p % kKvBlock);
+    }
+    for (auto& b : k) kp.push_back(b.data());
+    for (auto& b : v) vp.push_back(b.data());
+  }
+};
+
+using Case = std::tuple<KvType, KvType, int>;
+class AttendTest : public testing::TestWithParam<Case> {
+ protected:
+  KvShape shape() const { return {std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam())}; }
+};
+
+TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
+  const KvShape s = shape();
+  for (const int length : {1, 2, 15, 17, 63, 64, 65, 130, 200}) {
+    for (const int heads : {1, 2, 3, 6, 7, 9}) {
+      const auto q = random_floats(size_t(heads * s.head_dim), 99);
+      Past truth(kScalarKernels, s, length, 1000);
+      std::vector<float> expect(q.size()), got(q.size());
+      AttendJob job{.shape = &s, .query = q.data(), .out = expect.data(), .heads = heads, .scale = 0.17f, .position = length - 1, .committed = length,
+                    .k_blocks = truth.kp.data(), .v_blocks = truth.vp.data()};
+      kScalarKernels.attend(job);
+      for (const Kernels* t : tables()) {
+        Past past(*t, s, length, 1000);
+        for (size_t b = 0; b < past.k.size(); ++b) {
+          ASSERT_EQ(std::memcmp(past.k[b].data(), truth.k[b].data(), s.k_block_bytes()), 0) << t->name;
+          ASSERT_EQ(std::memcmp(past.v[b].data(), truth.v[b].data(), s.v_block_bytes()), 0) << t->name;
+        }
+        for (const int in_window : {0, 1, 2, 5, 30}) {
+          if (in_window > length) continue;
+          Aligned wk(s.k_block_bytes()), wv(s.v_block_bytes());
+          uint8_t path[32];
+          for (int d = 0; d < in_window; ++d) {
+            path[d] = uint8_t((d * 7 + 3) % 32);  // any slots, in any order
+            const int p = length - in_window + d;
+            t->store_kv(s, past.keys[size_t(p)].data(), past.values[size_t(p)].data(), wk.data(), wv.data(), path[d]);
+          }
+          AttendJob split = job;
+          split.out = got.data(), split.committed = length - in_window;
+          split.k_blocks = past.kp.data(), split.v_blocks = past.vp.data();
+          split.window_k = wk.data(), split.window_v = wv.data(), split.path = path;
+          t->attend(split);
+          ASSERT_TRUE(same_bits(expect, got)) << t->name << " length " << length << " heads " << heads << " window " << in_window;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(AttendTest, IsSoftmaxOverTheValues) {
+  const KvShape s = shape();
+  const int length = 100;
+  Past past(kScalarKernels, s, length, 5);
+  const auto q = random_floats(size_t(s.head_dim), 6);
+  std::vector<float> out(q.size());
+  kScalarKernels.attend({.shape = &s, .query = q.data(), .out = out.data(), .heads = 1, .scale = 0.1f, .position = length - 1, .committed = length,
+                         .k_blocks = past.kp.data(), .v_blocks = past.vp.data()});
+  std::vector<double> w, sum(q.size(), 0.0);
+  double total = 0;
+  for (int p = 0; p < length; ++p) {
+    double dot = 0;
+    for (int d = 0; d < s.head_dim; ++d) dot += double(q[size_t(d)]) * past.keys[size_t(p)][size_t(d)];
+    w.push_back(std::exp(0.1 * dot)), total += w.back();
+  }
+  for (int p = 0; p < length; ++p)
+    for (int d = 0; d < s.head_dim; ++d) sum[size_t(d)] += w[size_t(p)] / total * past.values[size_t(p)][size_t(d)];
+  for (int d = 0; d < s.head_dim; ++d) EXPECT_NEAR(out[size_t(d)], sum[size_t(d)], 0.02);
+}
+
+TEST(CopySlot, MovesTheSameBits) {
+  for (const KvType type : {KvType::f16, KvType::q8_0}) {
+    const KvShape s{type, type, 64};
+    Past a(kScalarKernels, s, 40, 1);
+    Aligned k(s.k_block_bytes()), v(s.v_block_bytes());
+    for (int p = 0; p < 40; ++p) copy_kv_slot(s, a.kp[0], a.vp[0], p, k.data(), v.data(), 63 - p);
+    Aligned k2(s.k_block_bytes()), v2(s.v_block_bytes());
+    for (int p = 0; p < 40; ++p) kScalarKernels.store_kv(s, a.keys[size_t(p)].data(), a.values[size_t(p)].data(), k2.data(), v2.data(), 63 - p);
+    EXPECT_EQ(std::memcmp(k.data(), k2.data(), s.k_block_bytes()), 0);
+    EXPECT_EQ(std::memcmp(v.data(), v2.data(), s.v_block_bytes()), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, AttendTest,
+                         testing::Values(Case{KvType::f16, KvType::f16, 64}, Case{KvType::f16, KvType::f16, 16}, Case{KvType::f16, KvType::f16, 128},
+                                         Case{KvType::q8_0, KvType::q8_0, 64}, Case{KvType::q8_0, KvType::f16, 32}, Case{KvType::f16, KvType::q8_0, 96}));
+
+}  // namespace
+}  // namespace outrider::kernels::test

@@ -1,0 +1,89 @@
+// Every matrix type, every panel width, ragged shapes: the vector kernels give scalar's bits, n columns give each one's own,
+// and the result is the float product within what 8-bit activations allow.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/support.h"
+#include "quant/decode.h"
+
+namespace outrider::kernels::test {
+namespace {
+
+class MultiplyTest : public testing::TestWithParam<QuantType> {};
+
+std::vector<float> product(const Kernels& kernels, const Matrix& m, const Activations& a, const float* bias = nullptr, bool add = false) {
+  const int64_t stride = m.layout.rows + 3;
+  std::vector<float> y(size_t(stride * a.columns), 0.25f);
+  kernels.multiply(m, a, 0, m.layout.tiles(), {.values = y.data(), .stride = stride, .bias = bias, .add = add});
+  return y;
+}
+
+int64_t block_k(QuantType type) { return std::max<int64_t>(32, traits(type).block_elements); }
+
+TEST_P(MultiplyTest, EveryTableGivesScalarBits) {
+  for (const int64_t blocks : {1, 2, 9}) {
+    const int64_t k = blocks * block_k(GetParam()), rows = 37;
+    TestMatrix m(GetParam(), rows, k, uint32_t(7 + blocks));
+    const auto bias = random_floats(size_t(rows), 5);
+    for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32}) {
+      const auto x = random_floats(size_t(n * k), uint32_t(n));
+      TestActivations truth(kScalarKernels, x, n, k);
+      for (const Kernels* table : tables()) {
+        TestActivations a(*table, x, n, k);
+        ASSERT_EQ(std::memcmp(a.panels.data(), truth.panels.data(), a.panels.size), 0) << table->name << " quantise n=" << n << " k=" << k;
+        EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view), product(kScalarKernels, m.matrix, truth.view))) << table->name << " n=" << n << " k=" << k;
+        EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view, bias.data()), product(kScalarKernels, m.matrix, truth.view, bias.data()))) << table->name;
+        EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view, nullptr, true), product(kScalarKernels, m.matrix, truth.view, nullptr, true))) << table->name;
+      }
+    }
+  }
+}
+
+TEST_P(MultiplyTest, NeighboursChangeNothing) {
+  const int64_t k = 2 * block_k(GetParam()), rows = 48;
+  TestMatrix m(GetParam(), rows, k, 3);
+  const auto x = random_floats(size_t(32 * k), 11);
+  for (const Kernels* table : tables()) {
+    for (const int n : {2, 7, 8, 19, 32}) {
+      TestActivations all(*table, {x.begin(), x.begin() + n * k}, n, k);
+      const auto together = product(*table, m.matrix, all.view);
+      for (int c = 0; c < n; ++c) {
+        TestActivations one(*table, {x.begin() + c * k, x.begin() + (c + 1) * k}, 1, k);
+        const auto alone = product(*table, m.matrix, one.view);
+        ASSERT_EQ(std::memcmp(alone.data(), together.data() + c * (rows + 3), size_t(rows) * 4), 0) << table->name << " n=" << n << " column " << c;
+      }
+    }
+  }
+}
+
+TEST_P(MultiplyTest, IsTheFloatProduct) {
+  const int64_t k = 4 * block_k(GetParam()), rows = 32;
+  TestMatrix m(GetParam(), rows, k, 21);
+  std::vector<float> w(size_t(rows * k));
+  decode(GetParam(), m.gguf.data(), w.size(), w.data());
+  TestActivations a(kScalarKernels, random_floats(size_t(k), 8), 1, k);
+  const auto y = product(kScalarKernels, m.matrix, a.view);
+  for (int64_t r = 0; r < rows; ++r) {
+    double exact = 0, size = 0;
+    for (int64_t i = 0; i < k; ++i) exact += double(w[size_t(r * k + i)]) * a.values[size_t(i)], size += std::pow(double(w[size_t(r * k + i)]) * 3 / 127, 2);
+    EXPECT_NEAR(y[size_t(r)], exact, 4 * std::sqrt(size) + 1e-5) << r;
+  }
+}
+
+TEST_P(MultiplyTest, UnpackedRowsAreTheDecodedOnes) {
+  const int64_t k = 3 * block_k(GetParam()), rows = 19;
+  TestMatrix m(GetParam(), rows, k, 77);
+  std::vector<float> w(size_t(rows * k)), row(static_cast<size_t>(k));
+  decode(GetParam(), m.gguf.data(), w.size(), w.data());
+  for (int64_t r = 0; r < rows; ++r) {
+    unpack_row(m.matrix, r, row.data());
+    for (int64_t i = 0; i < k; ++i) ASSERT_EQ(row[size_t(i)], w[size_t(r * k + i)]) << "row " << r << " k " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, MultiplyTest, testing::ValuesIn(std::vector<QuantType>(runnable_types().begin(), runnable_types().end())),
+                         [](const auto& type) { return std::string(traits(type.param).name); });
+
+}  // namespace
+}  // namespace outrider::kernels::test
