@@ -27,7 +27,11 @@ struct Projection {
 
 }  // namespace
 
-int nearest_int(float x) { return int(std::nearbyint(std::clamp(x, -0x1p30f, 0x1p30f))); }
+// Adding 1.5·2^23 leaves the nearest whole number in the low bits of the sum: many times faster than a library call, and encoders live on it.
+int nearest_int(float x) {
+  const float shifted = std::clamp(x, -0x1p22f, 0x1p22f) + 0x1.8p23f;
+  return int(shifted - 0x1.8p23f);
+}
 
 int nearest_level(std::span<const int8_t> levels, float x) {
   int best = 0;

@@ -5,7 +5,7 @@
 
 namespace outrider {
 
-int nearest_int(float x);                    // ties to even, saturated to ±2^30
+int nearest_int(float x);                    // ties to even, saturated to ±2^22
 int nearest_level(std::span<const int8_t> levels, float x);  // index of the closest level; the lower index on a tie
 
 // Scale s such that s·round(x/s), with codes clipped to [lowest, highest], is close to x. 0 when all x are 0. May be negative.
