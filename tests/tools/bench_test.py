@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""bench/: the statistics on numbers worked out by hand, and both programs against a fake outrider."""
+import json, math, os, pathlib, subprocess, sys, tempfile, unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import measure
+
+FAKE_OUTRIDER = '''#!/usr/bin/env python3
+import json, os, sys
+a = sys.argv[1:]
+if a[0] == "version": sys.exit(print("fake 0"))
+if a[0] == "bench-passes": sys.exit(print(json.dumps(dict(rows=[dict(n=n, ms=50.0 + n) for n in (1, 8)], depth=0, prefill512_ms=5120.0))))
+plain = "--spec" in a and a[a.index("--spec") + 1] == "off"
+text = "the text" if plain or not os.environ.get("FAKE_WRONG") else "another text"
+speed = 10.0 if plain else 15.0
+print(json.dumps(dict(text=text, finish_reason="stop", completion_tokens=40, timings=dict(decode_tok_per_s=speed, total_ms=400 / speed * 100, load_ms=0.0),
+                      draft=dict(rounds=20, drafted=30, accepted=20, emitted_per_round=2.0))))
+'''
+FAKE_LLAMA_BENCH = '''#!/usr/bin/env python3
+import json
+print(json.dumps([dict(n_prompt=512, n_gen=0, avg_ts=50.0), dict(n_prompt=0, n_gen=64, avg_ts=8.0)]))
+'''
+
+
+class Statistics(unittest.TestCase):
+    def test_equal_ratios_have_a_point_interval(self):
+        for got in measure.bootstrap([[2.0, 2.0], [2.0]]): self.assertAlmostEqual(got, 2.0)
+
+    def test_groups_weigh_the_same(self):
+        self.assertAlmostEqual(measure.bootstrap([[4.0, 4.0, 4.0], [1.0]])[0], 2.0)
+
+    def test_fixed_levels_are_not_resampled(self):
+        _, low, high = measure.bootstrap([[[4.0, 4.0]], [[1.0, 1.0]]], fixed_levels=1)
+        self.assertAlmostEqual(low, 2.0)
+        self.assertAlmostEqual(high, 2.0)
+
+    def test_one_value_has_no_interval(self):
+        self.assertTrue(math.isnan(measure.bootstrap([[1.5]])[1]))
+
+    def test_verdicts_need_the_whole_interval(self):
+        self.assertEqual(measure.verdict(1.04, 1.2), "faster")
+        self.assertEqual(measure.verdict(1.01, 1.2), "no difference shown")
+        self.assertEqual(measure.verdict(0.8, 0.95), "slower")
+        self.assertEqual(measure.verdict(math.nan, math.nan), "no difference shown")
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.place = pathlib.Path(temporary.name)
+        for name, text in (("outrider", FAKE_OUTRIDER), ("llama-bench", FAKE_LLAMA_BENCH)):
+            (self.place / name).write_text(text)
+            (self.place / name).chmod(0o755)
+        (self.place / "model.gguf").write_bytes(b"GGUF")
+        (self.place / "prompts.jsonl").write_text("".join(json.dumps(dict(id=f"copy-{n}", task="copy", messages=[dict(role="user", content="x")], max_tokens=9)) + "\n" for n in (1, 2)))
+
+    def run_tool(self, name, *arguments, **environment):
+        return subprocess.run([sys.executable, ROOT / "bench" / name, "--outrider", self.place / "outrider", "-m", self.place / "model.gguf", "-o", self.place / "rows.jsonl",
+                               "-t", "1", *arguments], capture_output=True, text=True, env=dict(os.environ, **environment))
+
+    def rows(self, kind):
+        return [r for r in map(json.loads, (self.place / "rows.jsonl").read_text().splitlines()) if r["kind"] == kind]
+
+    def speculation(self, **environment):
+        return self.run_tool("speculation", "--spec", "ngram", "--prompts", self.place / "prompts.jsonl", "--sampling", "greedy", "--repeats", "1", **environment)
+
+    def test_speculation_reports_the_ratio(self):
+        done = self.speculation()
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertIn("1.500 [1.500, 1.500]", done.stdout)
+        self.assertIn("faster", done.stdout)
+        self.assertEqual([r["arm"] for r in self.rows("run")], ["plain", "drafted", "drafted", "plain"])
+        self.assertAlmostEqual(self.rows("summary")[0]["decode"]["ratio"], 1.5)
+
+    def test_speculation_fails_on_another_text(self):
+        done = self.speculation(FAKE_WRONG="1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("DIFFERENT TEXT: copy-1", done.stdout)
+
+    def test_peer_interleaves_and_compares(self):
+        done = self.run_tool("peer", "--llama-bench", str(self.place / "llama-bench"), "--rounds", "1", "--warm-up", "0", "-n", "1,8")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual([r["who"] for r in self.rows("visit")], ["ours", "peer", "peer", "ours"])
+        ratios = {r["metric"]: r["ratio"] for r in self.rows("summary")}
+        self.assertAlmostEqual(ratios["decode"], 1.25)
+        self.assertAlmostEqual(ratios["prefill"], 2.0)
+        self.assertIn("n = 8: 1.14", done.stdout)
+
+    def test_peer_names_a_missing_program(self):
+        done = self.run_tool("peer", "--llama-bench", "/no/such/llama-bench")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/no/such/llama-bench", done.stderr)
+
+
+if __name__ == "__main__": unittest.main()
