@@ -2,7 +2,9 @@
 """How far logits B are from logits A: tools/kl.py A.npy B.npy [--vocabulary N] prints JSON.
 
 A is the truth (tools/float_oracle.py), B an engine's. Per row KL(softmax A || softmax B) in nats, its mean and quantiles, and
-how often both have the same most probable token. --vocabulary leaves out padding columns from N on.
+how often both have the same most probable token. The mean is also given without row 0: many models put huge activations on
+the very first token, and one row that quantisation breaks there would outweigh all the others.
+--vocabulary leaves out padding columns from N on.
 """
 import argparse, json, sys
 import oracle_env
@@ -25,7 +27,7 @@ def compare(a, b, rows_at_once=64):
         same += int((la.argmax(axis=1) == lb.argmax(axis=1)).sum())
     kl = np.concatenate(kl)
     quantiles = {f"q{q}": float(np.quantile(kl, q / 100)) for q in (50, 90, 99)}
-    return dict(rows=len(kl), kl_mean=float(kl.mean()), **quantiles, kl_max=float(kl.max()), top1_equal=same / len(kl))
+    return dict(rows=len(kl), kl_mean=float(kl.mean()), kl_mean_after_first=float(kl[1:].mean()) if len(kl) > 1 else None, **quantiles, kl_max=float(kl.max()), top1_equal=same / len(kl))
 
 
 def main():
