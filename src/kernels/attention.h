@@ -15,6 +15,7 @@
 namespace outrider::kernels {
 
 inline constexpr int kKvBlock = 64;  // positions
+inline constexpr int kMaxHeadDim = 512;
 
 enum class KvType : uint8_t { f16, q8_0 };
 
@@ -47,11 +48,16 @@ struct AttendJob {
   float scale = 1;
   int64_t position = 0;   // of the row
   int64_t committed = 0;  // positions below it are in blocks
-  const std::byte* const* k_blocks = nullptr;
-  const std::byte* const* v_blocks = nullptr;
+  const int* pages = nullptr;         // page of each block of 64 positions
+  const std::byte* k_base = nullptr;  // K block of page 0, V block of page 0; the others page_stride bytes apart
+  const std::byte* v_base = nullptr;
+  size_t page_stride = 0;
   const std::byte* window_k = nullptr;
   const std::byte* window_v = nullptr;
   const uint8_t* path = nullptr;  // position − committed + 1 slots; may be null when the row is committed itself
+
+  OUTRIDER_ALWAYS_INLINE const std::byte* k_block(int64_t block) const { return k_base + size_t(pages[block]) * page_stride; }
+  OUTRIDER_ALWAYS_INLINE const std::byte* v_block(int64_t block) const { return v_base + size_t(pages[block]) * page_stride; }
 };
 
 // Copies one slot's key and value between blocks, bit for bit.

@@ -17,7 +17,7 @@ struct Kernels {
   const char* name;  // "scalar", "avx2", "avx512"
 
   // Matrices. multiply computes rows [16·tile_begin, 16·tile_end) of W·a for every column of the activations:
-  //   out[c][row] = (add ? out[c][row] : bias ? bias[row] : 0) ⊕ Σ over 32-blocks of W's row with column c
+  //   s = Σ over 32-blocks of W's row with column c;  s += bias[row] if there is one;  out[c][row] = add ? out[c][row] + s : s
   // The order of the sum is documented in scalar/multiply.cpp.
   void (*multiply)(const Matrix& w, const Activations& a, int64_t tile_begin, int64_t tile_end, const MatrixOutput& out);
   // Quantises x[0, 32·blocks) of column `column` into 32-blocks [first_block, first_block + blocks): see activations.h.

@@ -9,23 +9,28 @@
 namespace outrider::kernels::test {
 namespace {
 
-struct Past {  // positions 0…n−1 of one kv head, stored in pages
+struct Past {  // positions 0…n−1 of one kv head, stored in pages that lie in reverse order
   KvShape shape;
-  std::vector<Aligned> k, v;
   std::vector<std::vector<float>> keys, values;
-  std::vector<const std::byte*> kp, vp;
+  std::vector<int> pages;
+  Aligned memory;
 
-  Past(const Kernels& kernels, KvShape s, int n, uint32_t seed) : shape(s) {
+  size_t stride() const { return shape.k_block_bytes() + shape.v_block_bytes(); }
+  std::byte* k(int64_t block) { return memory.data() + size_t(pages[size_t(block)]) * stride(); }
+  std::byte* v(int64_t block) { return k(block) + shape.k_block_bytes(); }
+
+  Past(const Kernels& kernels, KvShape s, int n, uint32_t seed) : shape(s), memory(size_t((n + 63) / 64) * stride()) {
+    for (int b = (n + 63) / 64 - 1; b >= 0; --b) pages.push_back(b);
     for (int p = 0; p < n; ++p) {
-      if (p % kKvBlock == 0) {
-        k.emplace_back(shape.k_block_bytes()), v.emplace_back(shape.v_block_bytes());
-      }
       keys.push_back(random_floats(size_t(shape.head_dim), seed + uint32_t(2 * p)));
       values.push_back(random_floats(size_t(shape.head_dim), seed + uint32_t(2 * p + 1)));
-      kernels.store_kv(shape, keys.back().data(), values.back().data(), k.back().data(), v.back().data(), p % kKvBlock);
+      kernels.store_kv(shape, keys.back().data(), values.back().data(), k(p / 64), v(p / 64), p % kKvBlock);
     }
-    for (auto& b : k) kp.push_back(b.data());
-    for (auto& b : v) vp.push_back(b.data());
+  }
+
+  AttendJob job(const std::vector<float>& q, std::vector<float>& out, int heads, int64_t position, int64_t committed) {
+    return {.shape = &shape, .query = q.data(), .out = out.data(), .heads = heads, .scale = 0.17f, .position = position, .committed = committed,
+            .pages = pages.data(), .k_base = memory.data(), .v_base = memory.data() + shape.k_block_bytes(), .page_stride = stride()};
   }
 };
 
@@ -42,15 +47,10 @@ TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
       const auto q = random_floats(size_t(heads * s.head_dim), 99);
       Past truth(kScalarKernels, s, length, 1000);
       std::vector<float> expect(q.size()), got(q.size());
-      AttendJob job{.shape = &s, .query = q.data(), .out = expect.data(), .heads = heads, .scale = 0.17f, .position = length - 1, .committed = length,
-                    .k_blocks = truth.kp.data(), .v_blocks = truth.vp.data()};
-      kScalarKernels.attend(job);
+      kScalarKernels.attend(truth.job(q, expect, heads, length - 1, length));
       for (const Kernels* t : tables()) {
         Past past(*t, s, length, 1000);
-        for (size_t b = 0; b < past.k.size(); ++b) {
-          ASSERT_EQ(std::memcmp(past.k[b].data(), truth.k[b].data(), s.k_block_bytes()), 0) << t->name;
-          ASSERT_EQ(std::memcmp(past.v[b].data(), truth.v[b].data(), s.v_block_bytes()), 0) << t->name;
-        }
+        ASSERT_EQ(std::memcmp(past.memory.data(), truth.memory.data(), truth.memory.size), 0) << t->name;
         for (const int in_window : {0, 1, 2, 5, 30}) {
           if (in_window > length) continue;
           Aligned wk(s.k_block_bytes()), wv(s.v_block_bytes());
@@ -60,9 +60,7 @@ TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
             const int p = length - in_window + d;
             t->store_kv(s, past.keys[size_t(p)].data(), past.values[size_t(p)].data(), wk.data(), wv.data(), path[d]);
           }
-          AttendJob split = job;
-          split.out = got.data(), split.committed = length - in_window;
-          split.k_blocks = past.kp.data(), split.v_blocks = past.vp.data();
+          AttendJob split = past.job(q, got, heads, length - 1, length - in_window);
           split.window_k = wk.data(), split.window_v = wv.data(), split.path = path;
           t->attend(split);
           ASSERT_TRUE(same_bits(expect, got)) << t->name << " length " << length << " heads " << heads << " window " << in_window;
@@ -78,14 +76,13 @@ TEST_P(AttendTest, IsSoftmaxOverTheValues) {
   Past past(kScalarKernels, s, length, 5);
   const auto q = random_floats(size_t(s.head_dim), 6);
   std::vector<float> out(q.size());
-  kScalarKernels.attend({.shape = &s, .query = q.data(), .out = out.data(), .heads = 1, .scale = 0.1f, .position = length - 1, .committed = length,
-                         .k_blocks = past.kp.data(), .v_blocks = past.vp.data()});
+  kScalarKernels.attend(past.job(q, out, 1, length - 1, length));
   std::vector<double> w, sum(q.size(), 0.0);
   double total = 0;
   for (int p = 0; p < length; ++p) {
     double dot = 0;
     for (int d = 0; d < s.head_dim; ++d) dot += double(q[size_t(d)]) * past.keys[size_t(p)][size_t(d)];
-    w.push_back(std::exp(0.1 * dot)), total += w.back();
+    w.push_back(std::exp(double(0.17f) * dot)), total += w.back();
   }
   for (int p = 0; p < length; ++p)
     for (int d = 0; d < s.head_dim; ++d) sum[size_t(d)] += w[size_t(p)] / total * past.values[size_t(p)][size_t(d)];
@@ -97,7 +94,7 @@ TEST(CopySlot, MovesTheSameBits) {
     const KvShape s{type, type, 64};
     Past a(kScalarKernels, s, 40, 1);
     Aligned k(s.k_block_bytes()), v(s.v_block_bytes());
-    for (int p = 0; p < 40; ++p) copy_kv_slot(s, a.kp[0], a.vp[0], p, k.data(), v.data(), 63 - p);
+    for (int p = 0; p < 40; ++p) copy_kv_slot(s, a.k(0), a.v(0), p, k.data(), v.data(), 63 - p);
     Aligned k2(s.k_block_bytes()), v2(s.v_block_bytes());
     for (int p = 0; p < 40; ++p) kScalarKernels.store_kv(s, a.keys[size_t(p)].data(), a.values[size_t(p)].data(), k2.data(), v2.data(), 63 - p);
     EXPECT_EQ(std::memcmp(k.data(), k2.data(), s.k_block_bytes()), 0);

@@ -34,6 +34,7 @@ TEST_P(MultiplyTest, EveryTableGivesScalarBits) {
         ASSERT_EQ(std::memcmp(a.panels.data(), truth.panels.data(), a.panels.size), 0) << table->name << " quantise n=" << n << " k=" << k;
         EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view), product(kScalarKernels, m.matrix, truth.view))) << table->name << " n=" << n << " k=" << k;
         EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view, bias.data()), product(kScalarKernels, m.matrix, truth.view, bias.data()))) << table->name;
+        EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view, bias.data(), true), product(kScalarKernels, m.matrix, truth.view, bias.data(), true))) << table->name;
         EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view, nullptr, true), product(kScalarKernels, m.matrix, truth.view, nullptr, true))) << table->name;
       }
     }

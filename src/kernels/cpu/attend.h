@@ -8,7 +8,6 @@
 
 namespace outrider::kernels::cpu {
 
-inline constexpr int kMaxHeadDim = 512;
 inline constexpr int kMaxGroup = 8;  // query heads in one pass over the blocks
 
 // scores[h][16] = Σ over the 16 positions of a group, for H heads.
@@ -134,8 +133,9 @@ void attend_group(const AttendJob& job, const float* q, float* out) {
     const int count = job.position + 1 - first < kKvBlock ? int(job.position + 1 - first) : kKvBlock;
     const int64_t left = job.committed - first;
     const int stored = left < 0 ? 0 : left < count ? int(left) : count;  // of this block's positions, those in the pages
-    for (int group = 0; group * 16 < stored; ++group) key_scores<L, H>(shape, job.k_blocks[first / kKvBlock], group, q, s.weight + 16 * group);
-    for (int i = 0; i < stored; ++i) slots.block[i] = job.v_blocks[first / kKvBlock], slots.slot[i] = uint8_t(i);
+    for (int group = 0; group * 16 < stored; ++group) key_scores<L, H>(shape, job.k_block(first / kKvBlock), group, q, s.weight + 16 * group);
+    const std::byte* v_block = stored > 0 ? job.v_block(first / kKvBlock) : nullptr;
+    for (int i = 0; i < stored; ++i) slots.block[i] = v_block, slots.slot[i] = uint8_t(i);
     for (int i = stored; i < count; ++i) {
       const uint8_t slot = job.path[first + i - job.committed];
       slots.block[i] = job.window_v, slots.slot[i] = slot;

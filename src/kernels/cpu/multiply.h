@@ -122,13 +122,16 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   const int64_t row = tile * kTileRows;
   float* y = out.values + column * out.stride + row;
   if (rows - row >= kTileRows) {
+    if (out.bias) sum = L::add(sum, L::load(out.bias + row));
     if (out.add) sum = L::add(L::load(y), sum);
-    else if (out.bias) sum = L::add(sum, L::load(out.bias + row));
     return L::store(y, sum);
   }
   float lanes[16];
   L::store(lanes, sum);
-  for (int r = 0; r < rows - row; ++r) y[r] = out.add ? y[r] + lanes[r] : out.bias ? lanes[r] + out.bias[row + r] : lanes[r];
+  for (int r = 0; r < rows - row; ++r) {
+    const float value = out.bias ? lanes[r] + out.bias[row + r] : lanes[r];
+    y[r] = out.add ? y[r] + value : value;
+  }
 }
 
 template <class L, Codes codes, Scales scales, int N>

@@ -54,7 +54,7 @@ struct Place {  // where a position of the row's past is stored
 };
 
 Place place_of(const AttendJob& job, int64_t p) {
-  if (p < job.committed) return {job.k_blocks[p / kKvBlock], job.v_blocks[p / kKvBlock], int(p % kKvBlock)};
+  if (p < job.committed) return {job.k_block(p / kKvBlock), job.v_block(p / kKvBlock), int(p % kKvBlock)};
   return {job.window_k, job.window_v, job.path[p - job.committed]};
 }
 

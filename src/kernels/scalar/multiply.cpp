@@ -106,7 +106,8 @@ void multiply(const Matrix& w, const Activations& a, int64_t tile_begin, int64_t
         const int64_t row = t * kTileRows + r;
         float& y = out.values[c * out.stride + row];
         const float sum = w.layout.is_float() ? float_dot(w.layout, tile, r, a.values + c * a.value_stride) : block_dot(w, tile, r, a, c);
-        y = out.add ? y + sum : out.bias ? sum + out.bias[row] : sum;
+        const float value = out.bias ? sum + out.bias[row] : sum;
+        y = out.add ? y + value : value;
       }
     }
   }

@@ -1,0 +1,31 @@
+#pragma once
+// The shape of a decoder-only transformer, read from GGUF keys.
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "gguf/file.h"
+#include "model/rope.h"
+
+namespace outrider {
+
+struct Config {
+  std::string architecture, name;
+  int layers = 0;
+  int width = 0;         // of the residual stream
+  int feed_forward = 0;
+  int heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t context_length = 0;  // trained
+  int64_t vocabulary = 0;      // rows of the output matrix, padding included
+  float rms_epsilon = 0;
+  Rope rope;
+
+  int group() const { return heads / kv_heads; }       // query heads per kv head
+  int query_width() const { return heads * head_dim; }
+  int kv_width() const { return kv_heads * head_dim; }
+};
+
+// Keys common to the llama, qwen2 and qwen3 families. Every value is bounded; the first impossible one is named.
+Result<Config> read_config(const GgufFile& file, bool interleaved_rope);
+
+}  // namespace outrider

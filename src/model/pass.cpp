@@ -1,0 +1,221 @@
+#include "model/pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace outrider {
+
+using kernels::Activations;
+
+namespace {
+
+int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
+
+int64_t widest(const Config& c) { return std::max<int64_t>({c.width, c.query_width(), c.feed_forward}); }
+
+// Calls fn(&pointer, floats) for every buffer, in one order.
+template <class P, class Fn>
+void for_each_buffer(P& p, const Config& c, int rows, int logits, Fn&& fn) {
+  fn(&p.stream, rows * padded(c.width)), fn(&p.normed, rows * widest(c));
+  fn(&p.query, rows * padded(c.query_width())), fn(&p.key, rows * padded(c.kv_width())), fn(&p.value, rows * padded(c.kv_width()));
+  fn(&p.mixed, rows * padded(c.query_width())), fn(&p.gate, rows * padded(c.feed_forward)), fn(&p.up, rows * padded(c.feed_forward));
+  fn(&p.cosines, int64_t(rows) * c.rope.pairs), fn(&p.sines, int64_t(rows) * c.rope.pairs);
+  fn(&p.logits, logits * padded(c.vocabulary)), fn(&p.panels, Activations::words(rows, widest(c)));
+}
+
+struct Buffers {
+  float *stream, *normed, *query, *key, *value, *mixed, *gate, *up, *cosines, *sines, *logits, *panels;
+};
+
+size_t rounded(int64_t floats) { return (size_t(floats) * 4 + 63) / 64 * 64; }
+
+}  // namespace
+
+size_t Pass::bytes(const Config& config, int max_rows, int max_logits) {
+  size_t total = 0;
+  Buffers b{};
+  for_each_buffer(b, config, max_rows, max_logits, [&](float**, int64_t floats) { total += rounded(floats); });
+  return total;
+}
+
+Result<Pass> Pass::make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits) {
+  Pass pass;
+  pass.config_ = &config, pass.kernels_ = &kernels, pass.pool_ = &pool;
+  pass.max_rows_ = max_rows, pass.max_logits_ = max_logits;
+  auto memory = Memory::reserve(bytes(config, max_rows, max_logits), "the working buffers");
+  if (!memory) return memory.error();
+  pass.memory_ = std::move(*memory);
+  std::byte* at = pass.memory_.data();
+  Buffers b{};
+  for_each_buffer(b, config, max_rows, max_logits, [&](float** buffer, int64_t floats) { *buffer = reinterpret_cast<float*>(at), at += rounded(floats); });
+  pass.stream_ = b.stream, pass.normed_ = b.normed, pass.query_ = b.query, pass.key_ = b.key, pass.value_ = b.value, pass.mixed_ = b.mixed;
+  pass.gate_ = b.gate, pass.up_ = b.up, pass.cosines_ = b.cosines, pass.sines_ = b.sines, pass.logits_ = b.logits;
+  pass.panels_ = reinterpret_cast<int32_t*>(b.panels);
+  pass.rows_.reserve(size_t(max_rows)), pass.logit_rows_.reserve(size_t(max_logits));
+  return pass;
+}
+
+void Pass::clear() { rows_.clear(), logit_rows_.clear(); }
+
+void Pass::add_row(const Row& row, bool logits) {
+  OUTRIDER_CHECK(rows() < max_rows_ && (!logits || logit_rows() < max_logits_));
+  config_->rope.angles(row.position, cosines_ + rows() * config_->rope.pairs, sines_ + rows() * config_->rope.pairs);
+  if (logits) logit_rows_.push_back(rows());
+  rows_.push_back(row);
+}
+
+void Pass::extend(const Timeline& t, std::span<const int32_t> tokens, int logits) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const int64_t p = t.length() + int64_t(i);
+    add_row({&t, tokens[i], p, p + 1, t.page(p), int(p % kernels::kKvBlock), nullptr}, i + size_t(logits) >= tokens.size());
+  }
+}
+
+void Pass::window(const Timeline& t, int first) {
+  for (int i = first; i < t.rows(); ++i) add_row({&t, t.row(i).token, t.position(i), t.length(), t.window_page(), i, t.row(i).path.data()}, true);
+}
+
+void Pass::embed(const kernels::Matrix& table) {
+  pool_->run(rows(), [&](int64_t r) {
+    const int64_t token = rows_[size_t(r)].token;
+    OUTRIDER_CHECK(token >= 0 && token < table.layout.rows);
+    kernels::unpack_row(table, token, stream_ + r * config_->width);
+  });
+}
+
+Activations Pass::activations(int columns, int64_t n) {
+  return {.columns = columns, .k = (n + 31) / 32 * 32, .panels = panels_, .values = nullptr, .value_stride = n};
+}
+
+Activations Pass::norm(const float* x, const float* weight) {
+  const int64_t n = config_->width;
+  Activations a = activations(rows(), n);
+  a.values = normed_;
+  pool_->run(rows(), [&](int64_t r) {
+    kernels_->rms_norm(x + r * n, weight, n, config_->rms_epsilon, normed_ + r * n);
+    kernels_->quantise(normed_ + r * n, n / 32, a, int(r), 0);
+  });
+  return a;
+}
+
+Activations Pass::quantised(const float* x, int64_t n) {
+  Activations a = activations(rows(), n);
+  a.values = x;
+  pool_->run(rows(), [&](int64_t r) { kernels_->quantise(x + r * n, n / 32, a, int(r), 0); });
+  return a;
+}
+
+Activations Pass::gated(const float* gate, const float* up) {
+  constexpr int64_t kPart = 1024;  // values in one item, so that even one row is shared among the threads
+  const int64_t n = config_->feed_forward, parts = (n + kPart - 1) / kPart;
+  Activations a = activations(rows(), n);
+  a.values = normed_;
+  pool_->run(rows() * parts, [&](int64_t item) {
+    const int64_t r = item / parts, first = item % parts * kPart, count = std::min(kPart, n - first);
+    float* out = normed_ + r * n + first;
+    kernels_->silu_multiply(gate + r * n + first, up + r * n + first, count, out);
+    kernels_->quantise(out, count / 32, a, int(r), first / 32);
+  });
+  return a;
+}
+
+void Pass::multiply_rows(const Activations& n, std::span<const Product> products, const int64_t* strides) {
+  constexpr int64_t kItemBytes = 48 << 10;  // of weights: small enough that threads finish together, large enough to stream
+  const auto step = [](const kernels::MatrixLayout& layout) { return std::max<int64_t>(1, kItemBytes / layout.tile_bytes()); };
+  int64_t items = 0;
+  for (const Product& p : products) items += (p.weight->layout.tiles() + step(p.weight->layout) - 1) / step(p.weight->layout);
+  pool_->run(items, [&](int64_t item) {
+    for (size_t i = 0; i < products.size(); ++i) {
+      const Product& p = products[i];
+      const int64_t tiles = p.weight->layout.tiles(), size = step(p.weight->layout), count = (tiles + size - 1) / size;
+      if (item >= count) {
+        item -= count;
+        continue;
+      }
+      kernels_->multiply(*p.weight, n, item * size, std::min(tiles, (item + 1) * size), {.values = p.out, .stride = strides[i], .bias = p.bias, .add = p.add});
+      return;
+    }
+  });
+}
+
+void Pass::multiply(const Activations& n, std::initializer_list<Product> products) {
+  int64_t strides[8];
+  OUTRIDER_CHECK(products.size() <= 8);
+  size_t i = 0;
+  for (const Product& p : products) strides[i++] = p.weight->layout.rows;
+  multiply_rows(n, {products.begin(), products.size()}, strides);
+}
+
+void Pass::norm_heads(float* x, int heads, const float* weight) {
+  const int64_t dim = config_->head_dim;
+  pool_->run(rows(), [&](int64_t r) {
+    for (int h = 0; h < heads; ++h) {
+      float* head = x + (r * heads + h) * dim;
+      kernels_->rms_norm(head, weight, dim, config_->rms_epsilon, head);
+    }
+  });
+}
+
+void Pass::rotate(float* x, int heads) {
+  const Rope& rope = config_->rope;
+  pool_->run(rows(), [&](int64_t r) {
+    for (int h = 0; h < heads; ++h)
+      kernels_->rotate(x + (r * heads + h) * config_->head_dim, cosines_ + r * rope.pairs, sines_ + r * rope.pairs, rope.pairs, rope.interleaved);
+  });
+}
+
+void Pass::remember(int layer, const float* key, const float* value) {
+  const int64_t dim = config_->head_dim, heads = config_->kv_heads;
+  pool_->run(rows(), [&](int64_t r) {
+    const Row& row = rows_[size_t(r)];
+    const PagePool& pages = row.timeline->pool();
+    for (int h = 0; h < heads; ++h)
+      kernels_->store_kv(pages.geometry().shape, key + (r * heads + h) * dim, value + (r * heads + h) * dim, pages.k_block(row.page, layer, h),
+                         pages.v_block(row.page, layer, h), row.slot);
+  });
+}
+
+void Pass::attend(int layer, const float* query, float* out) {
+  const int64_t dim = config_->head_dim;
+  const int kv_heads = config_->kv_heads, group = config_->group();
+  // One item: a row and the query heads of one kv head, or of a part of them when there are fewer items than threads.
+  const int parts = int64_t(rows()) * kv_heads < pool_->size() ? group : 1;
+  pool_->run(int64_t(rows()) * kv_heads * parts, [&](int64_t item) {
+    const int64_t r = item / (kv_heads * parts);
+    const int h = int(item / parts % kv_heads), heads = group / parts, first = h * group + int(item % parts) * heads;
+    const Row& row = rows_[size_t(r)];
+    const PagePool& pages = row.timeline->pool();
+    const int window = row.timeline->window_page();
+    kernels_->attend({.shape = &pages.geometry().shape,
+                      .query = query + (r * config_->heads + first) * dim,
+                      .out = out + (r * config_->heads + first) * dim,
+                      .heads = heads,
+                      .scale = 1.0f / std::sqrt(float(dim)),
+                      .position = row.position,
+                      .committed = row.committed,
+                      .pages = row.timeline->pages().data(),
+                      .k_base = pages.k_block(0, layer, h),
+                      .v_base = pages.v_block(0, layer, h),
+                      .page_stride = pages.geometry().page_bytes(),
+                      .window_k = pages.k_block(window, layer, h),
+                      .window_v = pages.v_block(window, layer, h),
+                      .path = row.path});
+  });
+}
+
+void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
+  const int64_t n = config_->width;
+  if (logit_rows() == 0) return;
+  Activations a = activations(logit_rows(), n);
+  a.values = normed_;
+  pool_->run(logit_rows(), [&](int64_t i) {
+    kernels_->rms_norm(x + int64_t(logit_rows_[size_t(i)]) * n, norm_weight, n, config_->rms_epsilon, normed_ + i * n);
+    kernels_->quantise(normed_ + i * n, n / 32, a, int(i), 0);
+  });
+  const Product product{&output, nullptr, logits_};
+  multiply_rows(a, {&product, 1}, &config_->vocabulary);
+}
+
+}  // namespace outrider

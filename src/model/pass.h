@@ -1,0 +1,93 @@
+#pragma once
+// One forward pass: the rows that run through the network together, the buffers they use, and the shared blocks that model files
+// are written with. Buffers are sized at construction; a pass allocates nothing.
+//
+// Rows may belong to several timelines. Every row is computed as if it were alone (law 1).
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "base/threads.h"
+#include "kernels/kernels.h"
+#include "model/config.h"
+#include "state/timeline.h"
+
+namespace outrider {
+
+class Pass {
+ public:
+  // max_rows: rows in one forward; max_logits: rows of them that may want logits.
+  static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
+  static size_t bytes(const Config& config, int max_rows, int max_logits);
+
+  int max_rows() const { return max_rows_; }
+  int max_logits() const { return max_logits_; }
+
+  // Building: clear, add rows, then Model::forward.
+  void clear();
+  // Known text straight into the pages; the timeline must have made room. The last `logits` rows want logits.
+  void extend(const Timeline& timeline, std::span<const int32_t> tokens, int logits = 0);
+  // Rows [first, timeline.rows()) of the window, all with logits.
+  void window(const Timeline& timeline, int first = 0);
+
+  int rows() const { return int(rows_.size()); }
+  int logit_rows() const { return int(logit_rows_.size()); }
+  // Row i of the logits, in the order the rows were added.
+  std::span<const float> logits(int i) const { return {logits_ + int64_t(i) * config_->vocabulary, size_t(config_->vocabulary)}; }
+
+  // ---- blocks for model files: x[rows][n] row by row -----------------------------------------------------------------------
+
+  float* stream() { return stream_; }  // x, the residual stream
+  float* query() { return query_; }
+  float* key() { return key_; }
+  float* value() { return value_; }
+  float* mixed() { return mixed_; }  // attention's output
+  float* gate() { return gate_; }
+  float* up() { return up_; }
+
+  struct Product {  // out = W·n (+ bias), or out += W·n
+    const kernels::Matrix* weight;
+    const float* bias;
+    float* out;
+    bool add = false;
+  };
+
+  void embed(const kernels::Matrix& table);                              // x = rows of the table
+  kernels::Activations norm(const float* x, const float* weight);        // RMSNorm_w(x), ready to multiply
+  kernels::Activations quantised(const float* x, int64_t n);             // x as it is
+  kernels::Activations gated(const float* gate, const float* up);        // silu(gate) ⊙ up
+  void multiply(const kernels::Activations& n, std::initializer_list<Product> products);
+  void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
+  void rotate(float* x, int heads);                                      // RoPE at each row's position
+  void remember(int layer, const float* key, const float* value);        // into the page or window slot of each row
+  void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past
+  void project(const float* x, const float* norm_weight, const kernels::Matrix& output);  // logits of the rows that want them
+
+ private:
+  struct Row {
+    const Timeline* timeline;
+    int32_t token;
+    int64_t position;
+    int64_t committed;    // positions below are in pages
+    int page, slot;       // where this row's key and value go
+    const uint8_t* path;  // window rows of its past, or null
+  };
+  Pass() = default;
+  void carve(int max_rows, int max_logits);
+  void add_row(const Row& row, bool logits);
+  kernels::Activations activations(int columns, int64_t n);
+  void multiply_rows(const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
+
+  const Config* config_ = nullptr;
+  const kernels::Kernels* kernels_ = nullptr;
+  ThreadPool* pool_ = nullptr;
+  int max_rows_ = 0, max_logits_ = 0;
+  std::vector<Row> rows_;
+  std::vector<int> logit_rows_;
+  Memory memory_;
+  float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
+  float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr;
+  int32_t* panels_ = nullptr;
+};
+
+}  // namespace outrider

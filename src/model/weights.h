@@ -1,0 +1,51 @@
+#pragma once
+// Loading of weights. A family first declares the tensors it wants and where they go; the sizes add up to the plan; then one arena
+// of exactly that size is reserved and filled, repacked slice by slice while reading, so that never two copies are in memory.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/memory.h"
+#include "base/result.h"
+#include "base/threads.h"
+#include "gguf/file.h"
+#include "kernels/matrix.h"
+
+namespace outrider {
+
+class WeightLoader {
+ public:
+  explicit WeightLoader(const GgufFile& file) : file_(file) {}
+
+  // Targets must live until load(). Shapes are rows (outputs) × columns (inputs).
+  void matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target);
+  void vector(const std::string& name, int64_t size, const float** target);           // decoded to float
+  void optional_vector(const std::string& name, int64_t size, const float** target);  // stays null when absent
+  bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
+
+  // The first thing found wrong while declaring.
+  const std::optional<Error>& error() const { return error_; }
+  size_t bytes() const { return bytes_; }
+  // progress(done, total) in bytes, called from any thread; may be empty.
+  Result<Memory> load(ThreadPool& pool, const std::function<void(size_t, size_t)>& progress);
+
+ private:
+  struct Wanted {
+    const TensorInfo* tensor;
+    kernels::Matrix* matrix;  // or
+    const float** vector;
+    size_t offset_bytes;
+  };
+  const TensorInfo* expect(const std::string& name, int64_t rows, int64_t columns);
+  void fail(Error error);
+  size_t place(size_t bytes);
+  Result<void> load_vector(const Wanted& wanted, std::byte* arena) const;
+  Result<void> load_tiles(const Wanted& wanted, int64_t first_tile, int64_t tiles, std::byte* arena) const;
+
+  const GgufFile& file_;
+  std::vector<Wanted> wanted_;
+  std::optional<Error> error_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace outrider
