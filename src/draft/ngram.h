@@ -1,0 +1,46 @@
+#pragma once
+// Drafts what followed the last time the same tokens stood in the prompt or the answer (prompt lookup decoding, Saxena 2023).
+// Needs no model. The longest match wins, the latest among equals.
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "draft/drafter.h"
+
+namespace outrider {
+
+class NgramDrafter final : public Drafter {
+ public:
+  struct Options {
+    DraftLimits limits{.max = 8, .min = 0, .min_probability = 0};
+    int shortest_match = 3;  // tokens
+    int longest_match = 32;  // where counting stops
+  };
+  explicit NgramDrafter(Options options) : options_(options) {}
+
+  const char* kind() const override { return "ngram"; }
+  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) override;
+  void end(int64_t request) override;
+  void propose(std::span<DraftJob> jobs) override;
+  void observe(std::span<const DraftOutcome> outcomes) override;
+
+  // Length of the match behind the last proposal for this request; 0 when there was none. For the cascade.
+  int match_length(const DraftJob& job);
+
+ private:
+  struct Corpus {
+    std::vector<int32_t> tokens;                    // committed ones, then the pending one
+    std::vector<int32_t> previous;                  // by position: the last earlier position whose n-gram has the same hash, or -1
+    std::unordered_map<uint64_t, int32_t> latest;   // hash of the n-gram that ends at a position → position
+    float trust = 4;                                // decayed mean of accepted tokens a proposal: long drafts are earned
+    int proposed_from = -1, match = 0;              // last lookup
+  };
+  void append(Corpus& corpus, int32_t token) const;
+  void follow(Corpus& corpus, const DraftJob& job) const;
+  void look_up(Corpus& corpus) const;
+
+  Options options_;
+  std::unordered_map<int64_t, Corpus> corpora_;
+};
+
+}  // namespace outrider

@@ -1,0 +1,40 @@
+#pragma once
+// What happened, step by step. Every figure shown to a person can be recomputed from these records.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sample/accept.h"
+
+namespace outrider {
+
+// One step of the engine: one pass of the target over the rows of all running requests.
+struct StepRecord {
+  double start_ms = 0;  // on the engine's clock
+  double draft_ms = 0, verify_ms = 0, sample_ms = 0, commit_ms = 0;
+  int prompt_rows = 0;  // of prompts being read
+  int rows = 0;         // of windows, the pending tokens included
+  int drafted = 0, accepted = 0, rejected = 0, untested = 0;  // drafted = accepted + rejected + untested
+  int cut = 0;          // accepted but past the end of the answer
+  int emitted = 0;      // emitted = choices + accepted − cut
+  int choices = 0;      // requests whose target chose a token in this step
+};
+
+// The same summed for one request. A round is a step in which the target chose a token for it, the last prompt row included:
+// emitted = rounds + accepted − cut.
+struct RequestAccount {
+  int64_t prompt_tokens = 0, cached_tokens = 0;  // cached: not read again
+  int64_t rounds = 0, drafted = 0, accepted = 0, rejected = 0, untested = 0, cut = 0, emitted = 0;
+  std::array<int64_t, kMaxDraftRows> drafted_by_position{};   // position 0 = the first drafted token
+  std::array<int64_t, kMaxDraftRows> accepted_by_position{};
+  double submitted_ms = 0, first_token_ms = 0, last_token_ms = 0, finished_ms = 0;
+  int64_t first_batch_tokens = 0;  // tokens that left together with the first
+
+  // (N − n1) / (tN − t1): the rate after the first tokens, by the clock on the wall. 0 when nothing followed.
+  double decode_tokens_per_s() const {
+    const double ms = last_token_ms - first_token_ms;
+    return emitted > first_batch_tokens && ms > 0 ? double(emitted - first_batch_tokens) / ms * 1e3 : 0;
+  }
+};
+
+}  // namespace outrider
