@@ -17,7 +17,7 @@ struct SyntheticSpec {
   float rope_base = 10000;
   bool tied = true;       // the head is the embedding matrix
   QuantType type = QuantType::q8_0;          // of every matrix that `types` does not name
-  std::map<std::string, QuantType> types;    // by name without layer and ".weight": "attn_q", "ffn_down", "token_embd", "output", …
+  std::map<std::string, QuantType> types = {};  // by name without layer and ".weight": "attn_q", "ffn_down", "token_embd", "output", …
   uint32_t padding_tokens = 3;               // unused ids at the end of the vocabulary
   float logit_spread = 4;                    // standard deviation of the logits: larger is more certain
 };

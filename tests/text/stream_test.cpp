@@ -1,0 +1,103 @@
+#include "text/stream.h"
+
+#include <gtest/gtest.h>
+
+#include "text/utf8.h"
+#include "vocabularies.h"
+
+namespace outrider {
+namespace {
+
+class Stream : public testing::Test {
+ protected:
+  Tokenizer tokenizer_ = std::move(Tokenizer::make(test::bpe_vocabulary()).value());
+
+  struct Outcome { std::string text; std::optional<size_t> stop; };
+  // Feeds the bytes in pieces of the given length.
+  Outcome feed(std::string_view bytes, size_t piece, const std::vector<std::string>& stops) {
+    TextStream stream(tokenizer_, stops);
+    std::string out;
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      const std::string text = stream.push_bytes(bytes.substr(at, piece));
+      EXPECT_TRUE(is_valid_utf8(text));
+      out += text;
+    }
+    return {out + stream.flush(), stream.stop()};
+  }
+};
+
+TEST_F(Stream, HoldsBackHalfCharacters) {
+  TextStream stream(tokenizer_, {});
+  EXPECT_EQ(stream.push_bytes("a\xe4"), "a");
+  EXPECT_EQ(stream.push_bytes("\xb8"), "");
+  EXPECT_EQ(stream.push_bytes("\xad\xf0\x9f"), "中");
+  EXPECT_EQ(stream.push_bytes("\x98\x8a!"), "😊!");
+  EXPECT_EQ(stream.push_bytes("\xc3"), "");
+  EXPECT_EQ(stream.flush(), "\xef\xbf\xbd");
+}
+
+TEST_F(Stream, HoldsBackOnlyWhatMayBecomeAStop) {
+  TextStream stream(tokenizer_, {"END", "\n\n"});
+  EXPECT_EQ(stream.push_bytes("one E"), "one ");
+  EXPECT_EQ(stream.push_bytes("N"), "");
+  EXPECT_EQ(stream.push_bytes("TER\n"), "ENTER");
+  EXPECT_EQ(stream.push_bytes("x"), "\nx");
+  EXPECT_EQ(stream.push_bytes("y\n"), "y");
+  EXPECT_FALSE(stream.stopped());
+  EXPECT_EQ(stream.push_bytes("\nnever"), "");
+  EXPECT_TRUE(stream.stopped());
+  EXPECT_EQ(stream.stop(), 1u);
+  EXPECT_EQ(stream.push_bytes("more"), "");
+  EXPECT_EQ(stream.flush(), "");
+}
+
+TEST_F(Stream, FlushGivesAnUnfinishedStop) {
+  TextStream stream(tokenizer_, {"</s>"});
+  EXPECT_EQ(stream.push_bytes("x </"), "x ");
+  EXPECT_EQ(stream.held_bytes(), 2u);
+  EXPECT_EQ(stream.flush(), "</");
+}
+
+TEST_F(Stream, SelfOverlappingStops) {
+  EXPECT_EQ(feed("aaab", 1, {"aab"}).text, "a");
+  EXPECT_EQ(feed("abababc", 2, {"ababc"}).text, "ab");
+}
+
+TEST_F(Stream, TheStopThatIsCompleteFirstWins) {
+  for (size_t piece : {1, 2, 5, 100}) {
+    const Outcome inner = feed("xabcdy", piece, {"abcd", "bc"});
+    EXPECT_EQ(inner.text, "xa");
+    EXPECT_EQ(inner.stop, 1u);
+    const Outcome longer = feed("xabcy", piece, {"c", "abc"});
+    EXPECT_EQ(longer.text, "x");
+    EXPECT_EQ(longer.stop, 1u);
+  }
+}
+
+TEST_F(Stream, ResultDoesNotDependOnHowTextIsCut) {
+  uint32_t state = 3;
+  const char* units[] = {"a", "b", "ab", "é", "\xc3", "中", "\xe4\xb8", "😊", "\xff", "\n", "ba"};
+  for (int round = 0; round < 500; ++round) {
+    std::string bytes;
+    for (int i = 0; i < 12; ++i) state = state * 1664525 + 1013904223, bytes += units[(state >> 16) % std::size(units)];
+    const std::vector<std::string> stops = {"abab", "é中", "\nb", ""};
+    const Outcome whole = feed(bytes, bytes.size(), stops);
+    for (size_t piece = 1; piece < 6; ++piece) {
+      const Outcome cut = feed(bytes, piece, stops);
+      ASSERT_EQ(cut.text, whole.text) << printable(bytes, 200) << " in pieces of " << piece;
+      ASSERT_EQ(cut.stop, whole.stop);
+    }
+    if (!whole.stop) { ASSERT_EQ(whole.text, replace_invalid_utf8(bytes)); }
+  }
+}
+
+TEST_F(Stream, TokensAndControlTokens) {
+  TextStream shown(tokenizer_, {}, true), hidden(tokenizer_, {});
+  std::string a, b;
+  for (TokenId id : tokenizer_.encode("the 中<|im_end|>", {.parse_special = true})) a += shown.push(id), b += hidden.push(id);
+  EXPECT_EQ(a, "the 中<|im_end|>");
+  EXPECT_EQ(b, "the 中");
+}
+
+}  // namespace
+}  // namespace outrider
