@@ -144,6 +144,10 @@ void GgufWriter::copy_keys(const GgufFile& from) {
   }
 }
 
+void GgufWriter::remove(std::string_view key) {
+  std::erase_if(keys_, [&](const Key& known) { return known.name == key; });
+}
+
 void GgufWriter::add_tensor(std::string_view name, QuantType type, std::vector<uint64_t> dims, Bytes bytes) {
   add_tensor(name, type, std::move(dims), [bytes = std::move(bytes)]() -> Result<Bytes> { return bytes; });
 }

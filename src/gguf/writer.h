@@ -24,7 +24,8 @@ class GgufWriter {
   void set_i32s(std::string_view key, std::span<const int32_t> values);
   void set_f32s(std::string_view key, std::span<const float> values);
   void set_alignment(uint32_t bytes);  // a power of two; 32 when not called
-  void copy_keys(const GgufFile& from);
+  void copy_keys(const GgufFile& from);  // all but those of alignment and splitting
+  void remove(std::string_view key);
 
   using Bytes = std::vector<std::byte>;
   // The tensor's bytes, or a function that makes them when the file is written, so that a large model never lies in memory.

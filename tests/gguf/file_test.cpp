@@ -5,7 +5,10 @@
 #include <thread>
 
 #include "gguf/describe.h"
+#include "gguf/reencode.h"
 #include "gguf/writer.h"
+#include "quant/decode.h"
+#include "quant/encode.h"
 #include "support/files.h"
 
 namespace outrider {
@@ -124,6 +127,34 @@ TEST_F(SampleFile, KeysAreCopiedByteForByte) {
     const auto x = file_->raw(file_->keys()[i]), y = b->raw(b->keys()[i]);
     EXPECT_TRUE(std::equal(x.begin(), x.end(), y.begin(), y.end())) << b->keys()[i].name;
   }
+}
+
+TEST(Reencode, MatricesChangeAndTheRestStays) {
+  test::TemporaryFolder folder;
+  GgufWriter w;
+  w.set_string("general.architecture", "llama"), w.set_u32("general.file_type", 2);
+  w.add_tensor("matrix", QuantType::q4_0, {64, 3}, random_blocks(QuantType::q4_0, 192, 1, 1));
+  w.add_tensor("odd", QuantType::f32, {5, 2}, counting_bytes(40));
+  w.add_tensor("norm", QuantType::f32, {64}, counting_bytes(256));
+  ASSERT_TRUE(w.write(folder / "a.gguf"));
+  auto a = GgufFile::open(folder / "a.gguf");
+  ASSERT_TRUE(a);
+  ASSERT_TRUE(reencode(*a, folder / "b.gguf", QuantType::q8_0));
+  auto b = GgufFile::open(folder / "b.gguf");
+  ASSERT_TRUE(b) << b.error().message;
+  EXPECT_EQ(b->find_tensor("matrix")->type, QuantType::q8_0);
+  EXPECT_EQ(b->find_tensor("odd")->type, QuantType::f32);
+  EXPECT_EQ(b->find_tensor("norm")->type, QuantType::f32);
+  EXPECT_TRUE(b->has("general.architecture"));
+  EXPECT_FALSE(b->has("general.file_type"));
+  std::vector<std::byte> old_bytes(108), new_bytes(204);
+  std::vector<float> old_values(192), new_values(192);
+  ASSERT_TRUE(a->read(*a->find_tensor("matrix"), 0, old_bytes));
+  ASSERT_TRUE(b->read(*b->find_tensor("matrix"), 0, new_bytes));
+  decode(QuantType::q4_0, old_bytes.data(), 192, old_values.data());
+  decode(QuantType::q8_0, new_bytes.data(), 192, new_values.data());
+  for (size_t i = 0; i < 192; ++i) EXPECT_NEAR(old_values[i], new_values[i], 0.02) << i;
+  expect_error(reencode(*a, folder / "c.gguf", QuantType::iq2_xxs), "cannot encode to IQ2_XXS");
 }
 
 TEST(GgufFile, TensorsAtEveryAlignment) {
