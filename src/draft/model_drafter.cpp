@@ -8,8 +8,6 @@ namespace {
 
 constexpr int kChunkRows = 128;      // prompt rows in one forward
 constexpr int kCatchUpRows = 12;     // more than this is read as text before drafting
-constexpr int kMostDrafted = 16;
-
 int pages_for(int64_t tokens) { return int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock); }
 
 }  // namespace
@@ -50,7 +48,9 @@ void ModelDrafter::end(int64_t request) {
 bool ModelDrafter::catch_up(Line& line, const DraftJob& job) {
   Timeline& t = line.timeline;
   t.clear_window();
-  while (int64_t(job.tokens.size()) - t.length() > kCatchUpRows) {
+  const int drafted = std::min(job.budget, options_.limits.max);
+  const int rows = std::min(kCatchUpRows, Timeline::kWindowRows - drafted);  // the last drafted token is never fed
+  while (int64_t(job.tokens.size()) - t.length() > rows) {
     const int64_t n = std::min<int64_t>(kChunkRows, int64_t(job.tokens.size()) - t.length());
     const auto text = job.tokens.subspan(size_t(t.length()), size_t(n));
     if (!t.room(n)) return false;
@@ -61,7 +61,7 @@ bool ModelDrafter::catch_up(Line& line, const DraftJob& job) {
     prompt_tokens_read_ += n;
   }
   line.catch_up = int(int64_t(job.tokens.size()) - t.length());
-  if (int64_t(job.tokens.size()) + job.budget + 1 > t.capacity()) return false;
+  if (int64_t(job.tokens.size()) + drafted > t.capacity()) return false;
   int parent = Timeline::kRoot;
   for (int i = 0; i < line.catch_up; ++i) parent = t.add_row(job.tokens[size_t(t.length() + i)], parent);
   line.window_row.fill(-1);
@@ -81,7 +81,7 @@ void ModelDrafter::choose_next(Line& line, DraftJob& job, std::span<const float>
   if (p < options_.limits.min_probability) return;
   const int row = job.draft->add(token, line.tree_row, p);
   job.draft->source = kind();
-  if (job.draft->size() >= std::min({job.budget, options_.limits.max, kMostDrafted})) return;
+  if (job.draft->size() >= std::min(job.budget, options_.limits.max)) return;
   line.window_row[size_t(row)] = line.timeline.add_row(token, line.window_row[size_t(line.tree_row)]);
   line.tree_row = row;
   line.writing = true;

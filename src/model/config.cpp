@@ -38,6 +38,16 @@ class Reader {
   std::optional<Error> error_;
 };
 
+SamplingAdvice read_advice(const GgufFile& file) {
+  const auto number = [&](const char* key) -> std::optional<float> {
+    const auto value = file.number(std::string("general.sampling.") + key);
+    return value ? std::optional<float>(*value) : std::nullopt;
+  };
+  SamplingAdvice advice{.temperature = number("temp"), .top_p = number("top_p"), .min_p = number("min_p"), .top_k = std::nullopt};
+  if (const auto k = number("top_k")) advice.top_k = int(*k);
+  return advice;
+}
+
 Error shape_error(const GgufFile& file, const std::string& what) {
   return Error{file.path() + ": " + what, "the file is damaged or of an unknown variant"};
 }
@@ -74,6 +84,7 @@ Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
   auto rope = read_rope(file, c.architecture, rotary_dim, interleaved_rope);
   if (!rope) return rope.error();
   c.rope = std::move(*rope);
+  c.advice = read_advice(file);
   return c;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The shape of a decoder-only transformer, read from GGUF keys.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -8,6 +9,12 @@
 #include "model/rope.h"
 
 namespace outrider {
+
+// What the model's makers advise (general.sampling.*), where the file says it.
+struct SamplingAdvice {
+  std::optional<float> temperature, top_p, min_p;
+  std::optional<int> top_k;
+};
 
 struct Config {
   std::string architecture, name;
@@ -19,6 +26,7 @@ struct Config {
   int64_t vocabulary = 0;      // rows of the output matrix, padding included
   float rms_epsilon = 0;
   Rope rope;
+  SamplingAdvice advice;
 
   int group() const { return heads / kv_heads; }       // query heads per kv head
   int query_width() const { return heads * head_dim; }

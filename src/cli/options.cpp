@@ -1,0 +1,177 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace outrider::cli {
+
+namespace {
+
+constexpr CommandInfo kCommands[] = {
+    {kRun, "run", "[MODEL] [PROMPT]", "answer one prompt, or chat when there is no prompt and a terminal (the default command)"},
+    {kInspect, "inspect", "FILE", "what a GGUF file holds"},
+    {kTokenize, "tokenize", "[MODEL]", "the tokens of a text"},
+    {kTemplate, "template", "[MODEL]", "a prompt as the model's chat template writes it"},
+    {kPerplexity, "perplexity", "[MODEL]", "perplexity of a text"},
+    {kLogits, "logits", "[MODEL]", "logits of a token sequence, for comparisons"},
+    {kVerify, "verify", "[MODEL]", "check that speculation changes no byte"},
+    {kPasses, "bench-passes", "[MODEL]", "time of one pass over n rows, and of a 512-token prompt"},
+    {kVersion, "version", "", "version, build and instruction set"},
+    {kOptions, "options", "", "all options"},
+    {kCompletion, "completion", "bash|zsh|fish", "a completion script for the shell"},
+};
+
+constexpr double kAny = 1e18;
+constexpr uint32_t kWithModel = kModelCommands | kTokenize | kTemplate;
+
+constexpr Option kOptionTable[] = {
+    // name, aliases, kind, value, fallback, low, high, choices, group, help, commands
+    {"model", "-m", Kind::text, "FILE", "", 0, 0, "", "Model", "GGUF file of the model", kWithModel},
+    {"ctx-size", "-c,--context", Kind::integer, "N", "", 1, 1 << 26, "", "Model", "tokens of prompt and answer together; default 4096 or the model's limit", kRun | kVerify},
+    {"threads", "-t", Kind::integer, "N", "", 1, 1024, "", "Model", "threads, the calling one included; default: the processors this process may use", kModelCommands},
+    {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun},
+    {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun},
+
+    {"prompt", "-p", Kind::text, "TEXT", "", 0, 0, "", "Prompt", "the prompt", kRun | kTokenize | kTemplate},
+    {"file", "-f", Kind::text, "FILE", "", 0, 0, "", "Prompt", "read the prompt or text from a file", kRun | kTokenize | kTemplate | kPerplexity},
+    {"system", "-sys", Kind::text, "TEXT", "", 0, 0, "", "Prompt", "a system message before the prompt", kRun | kTemplate},
+    {"raw", "", Kind::flag, "", "", 0, 0, "", "Prompt", "feed the prompt as it is, control tokens included, without the chat template", kRun},
+    {"interactive", "-i", Kind::flag, "", "", 0, 0, "", "Prompt", "chat even when standard input is no terminal", kRun},
+
+    {"predict", "-n,--n-predict", Kind::integer, "N", "-1", -1, 1 << 26, "", "Answer", "tokens of the answer at most; -1: until the end of the turn", kRun},
+    {"stop", "", Kind::list, "TEXT", "", 0, 0, "", "Answer", "end the answer before this text; may be repeated", kRun},
+    {"ignore-eos", "", Kind::flag, "", "", 0, 0, "", "Answer", "go on after the end of the turn, up to -n", kRun},
+    {"json", "", Kind::flag, "", "", 0, 0, "", "Answer", "one JSON object instead of text", kRun | kInspect | kTokenize | kPerplexity | kVerify | kVersion | kOptions},
+    {"steps", "", Kind::flag, "", "", 0, 0, "", "Answer", "with --json: a record of every step", kRun},
+
+    {"temp", "--temperature", Kind::number, "T", "0.7", 0, 100, "", "Sampling", "temperature; 0 is greedy", kRun},
+    {"top-k", "", Kind::integer, "K", "0", 0, 1 << 24, "", "Sampling", "keep the K most probable tokens; 0: all", kRun},
+    {"top-p", "", Kind::number, "P", "0.95", 0, 1, "", "Sampling", "keep the most probable tokens that make up P; 1: all", kRun},
+    {"min-p", "", Kind::number, "P", "0", 0, 1, "", "Sampling", "drop tokens less probable than P times the best; 0: none", kRun},
+    {"repeat-penalty", "", Kind::number, "R", "1", 0.01, 100, "", "Sampling", "divide the logits of repeated tokens by R; 1: off", kRun},
+    {"repeat-last-n", "", Kind::integer, "N", "64", -1, 1 << 26, "", "Sampling", "tokens the penalties look back on; -1: all", kRun},
+    {"presence-penalty", "", Kind::number, "X", "0", -100, 100, "", "Sampling", "subtract X from tokens that occurred", kRun},
+    {"frequency-penalty", "", Kind::number, "X", "0", -100, 100, "", "Sampling", "subtract X for each occurrence", kRun},
+    {"logit-bias", "", Kind::list, "ID±B", "", 0, 0, "", "Sampling", "add B to the logit of token ID, as in 15043+1.5 or 15043-100; may be repeated", kRun},
+    {"samplers", "", Kind::text, "NAME", "", 0, 0, "greedy", "Sampling", "greedy: the same as --temp 0", kRun},
+    {"seed", "-s", Kind::integer, "N", "", 0, kAny, "", "Sampling", "seed of the noise; default: a random one, printed by --json", kRun},
+
+    {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model with the same vocabulary, to draft with", kRun | kVerify},
+    {"draft-max", "--draft-n", Kind::integer, "N", "", 0, 31, "", "Speculation", "drafted tokens a round at most; 0: none. Default 4 for a model, 8 for n-gram", kRun},
+    {"draft-min", "", Kind::integer, "N", "0", 0, 31, "", "Speculation", "shorter drafts are dropped", kRun},
+    {"draft-p-min", "", Kind::number, "P", "0.6", 0, 1, "", "Speculation", "a draft model stops when it is less certain than P", kRun},
+    {"draft-cache-type-k", "-ctkd,--cache-type-k-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's keys", kRun},
+    {"draft-cache-type-v", "-ctvd,--cache-type-v-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's values", kRun},
+    {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
+     "auto, off, model[:max=,min=,p_min=], ngram[:max=,min=,match=,long=]; give model and ngram together to have both", kRun},
+
+    {"no-bos", "", Kind::flag, "", "", 0, 0, "", "Text", "leave out the token that starts a text", kTokenize},
+    {"plain", "", Kind::flag, "", "", 0, 0, "", "Text", "read control tokens as text", kTokenize},
+    {"chunk", "", Kind::integer, "N", "512", 4, 1 << 20, "", "Text", "tokens of a chunk", kPerplexity},
+    {"ids", "", Kind::text, "1,2,3", "", 0, 0, "", "Text", "token ids", kLogits},
+    {"output", "-o", Kind::text, "FILE", "", 0, 0, "", "Text", "where to write (NumPy file)", kLogits},
+
+    {"tensors", "", Kind::flag, "", "", 0, 0, "", "Inspect", "list every tensor", kInspect},
+    {"keys", "", Kind::flag, "", "", 0, 0, "", "Inspect", "list every key", kInspect},
+    {"template", "", Kind::flag, "", "", 0, 0, "", "Inspect", "print the chat template", kInspect},
+
+    {"prompts", "", Kind::text, "FILE", "", 0, 0, "", "Check", "JSON lines of {id, task, messages, max_tokens}; default prompts/outrider.jsonl, else a few of our own", kVerify},
+    {"full", "", Kind::flag, "", "", 0, 0, "", "Check", "all combinations and all prompts instead of a covering choice", kVerify},
+    {"tokens", "", Kind::integer, "N", "48", 1, 100000, "", "Check", "tokens of an answer", kVerify},
+    {"arms", "", Kind::integer, "N", "0", 0, 100000, "", "Check", "settings tried at most; 0: all of the choice", kVerify},
+    {"self", "", Kind::flag, "", "", 0, 0, "", "Check", "also let the model draft for itself", kVerify},
+    {"rows", "-n", Kind::text, "1,2,4", "1,2,4,8,16", 0, 0, "", "Check", "rows of a pass", kPasses},
+    {"depth", "-d", Kind::integer, "N", "0", 0, 1 << 20, "", "Check", "tokens already in the context", kPasses},
+    {"rounds", "-r", Kind::integer, "N", "9", 1, 10000, "", "Check", "rounds; the median is given", kPasses},
+};
+
+std::string strip_dashes(std::string_view name) {
+  while (!name.empty() && name.front() == '-') name.remove_prefix(1);
+  return std::string(name);
+}
+
+}  // namespace
+
+std::span<const CommandInfo> command_table() { return kCommands; }
+std::span<const Option> option_table() { return kOptionTable; }
+
+const CommandInfo* find_command(std::string_view name) {
+  for (const CommandInfo& c : kCommands)
+    if (c.name == name) return &c;
+  return nullptr;
+}
+
+const Option* find_option(std::string_view name) {
+  const std::string bare = strip_dashes(name);
+  for (const Option& o : kOptionTable)
+    if (o.name == bare) return &o;
+  return nullptr;
+}
+
+std::string environment_name(const Option& option) {
+  std::string name = "OUTRIDER_";
+  for (const char c : option.name) name += c == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+void Values::set(std::string_view name, std::string value, bool from_user) {
+  Entry& entry = entries_[std::string(name)];
+  if (from_user && !entry.from_user) entry.values.clear();
+  entry.values.push_back(std::move(value));
+  entry.from_user |= from_user;
+}
+
+bool Values::given(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found != entries_.end() && found->second.from_user;
+}
+
+std::vector<std::string> Values::list(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? std::vector<std::string>{} : found->second.values;
+}
+
+std::string Values::text(std::string_view name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() || found->second.values.empty() ? "" : found->second.values.back();
+}
+
+bool Values::flag(std::string_view name) const { return text(name) == "1"; }
+int64_t Values::integer(std::string_view name) const { return std::strtoll(text(name).c_str(), nullptr, 10); }
+double Values::number(std::string_view name) const { return std::strtod(text(name).c_str(), nullptr); }
+
+namespace {
+
+std::string shown(double x) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, std::fabs(x) >= 1e15 ? "%.0f" : "%.10g", x);
+  return buffer;
+}
+
+}  // namespace
+
+Result<void> check_value(const Option& o, const std::string& value, const std::string& source) {
+  const auto wrong = [&](const std::string& why) { return Error{source + ": «" + value + "» " + why, "see outrider --help", ErrorKind::usage}; };
+  if (!o.choices.empty()) {
+    std::string_view rest = o.choices;
+    while (true) {
+      const size_t bar = rest.find('|');
+      if (rest.substr(0, bar) == value) return {};
+      if (bar == std::string_view::npos) return wrong("is not one of " + std::string(o.choices));
+      rest.remove_prefix(bar + 1);
+    }
+  }
+  if (o.kind != Kind::integer && o.kind != Kind::number) return {};
+  char* end = nullptr;
+  errno = 0;
+  const double x = o.kind == Kind::integer ? double(std::strtoll(value.c_str(), &end, 10)) : std::strtod(value.c_str(), &end);
+  if (value.empty() || *end || errno == ERANGE || !std::isfinite(x)) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
+  if (x < o.low || x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + (o.high >= kAny ? "any" : shown(o.high)));
+  return {};
+}
+
+}  // namespace outrider::cli

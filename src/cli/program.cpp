@@ -1,0 +1,27 @@
+#include "cli/commands.h"
+#include "cli/terminal.h"
+
+namespace outrider::cli {
+
+int run_program(const std::vector<std::string>& arguments) {
+  watch_interrupts();
+  auto parsed = parse_arguments(arguments);
+  if (!parsed) return report(parsed.error());
+  if (parsed->help) return write_out(*parsed->help) ? 0 : 1;
+  Values values = std::move(parsed->values);
+  switch (values.command) {
+    case kInspect: return cmd_inspect(std::move(values));
+    case kTokenize: return cmd_tokenize(std::move(values));
+    case kTemplate: return cmd_template(std::move(values));
+    case kPerplexity: return cmd_perplexity(std::move(values));
+    case kLogits: return cmd_logits(std::move(values));
+    case kPasses: return cmd_passes(std::move(values));
+    case kVerify: return cmd_verify(std::move(values));
+    case kVersion: return cmd_version(values);
+    case kOptions: return cmd_options(values);
+    case kCompletion: return cmd_completion(values);
+    default: return cmd_run(std::move(values));
+  }
+}
+
+}  // namespace outrider::cli

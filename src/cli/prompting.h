@@ -1,0 +1,25 @@
+#pragma once
+// From what a person typed to a Request: chat template, tokens, sampling settings.
+#include <string>
+#include <vector>
+
+#include "chat/messages.h"
+#include "cli/options.h"
+#include "cli/runtime.h"
+
+namespace outrider::cli {
+
+// The conversation as the model's template writes it. Control tokens come only from the template.
+Result<std::vector<TokenId>> encode_messages(const Vocabulary& vocabulary, const Tokenizer& tokenizer, std::span<const Message> messages);
+// The same as text.
+Result<std::string> render_messages(const Vocabulary& vocabulary, const Tokenizer& tokenizer, std::span<const Message> messages);
+// --raw: the text as it is, control tokens in it included.
+std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& text);
+
+// Options of the user before the model file's advice before our defaults; a random seed where none is given.
+Result<SamplingSettings> sampling_settings(const Values& values, const Model& model);
+
+// The prompt text of a call: -p, -f, what is left of the arguments, or standard input when it is no terminal. None: chat.
+Result<std::optional<std::string>> prompt_text(const Values& values);
+
+}  // namespace outrider::cli

@@ -1,0 +1,152 @@
+#include "cli/runtime.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/terminal.h"
+#include "draft/cascade.h"
+
+namespace outrider::cli {
+
+namespace {
+
+kernels::KvType kv_type(const std::string& name) { return name == "q8_0" ? kernels::KvType::q8_0 : kernels::KvType::f16; }
+
+std::string megabytes(size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f MB", double(bytes) / 1e6);
+  return text;
+}
+
+// Everything that will be reserved, stated before anything is loaded.
+Result<void> check_memory(const Runtime& r, const Config& config, size_t file_bytes) {
+  const KvGeometry g{config.layers, config.kv_heads, {r.options.k_type, r.options.v_type, config.head_dim}};
+  const size_t pages = size_t((r.options.context + kernels::kKvBlock - 1) / kernels::kKvBlock + 2) * size_t(r.options.requests) + size_t(r.options.kept_prefixes);
+  const size_t kv = pages * g.page_bytes(), needed = file_bytes + kv, available = available_memory_bytes();
+  if (needed <= available) return {};
+  return Error{"this does not fit: the model takes " + megabytes(file_bytes) + " and a context of " + std::to_string(r.options.context) + " tokens " + megabytes(kv) +
+                   ", but " + megabytes(available) + " of memory are free",
+               "lower -c, or use --cache-type-k q8_0 --cache-type-v q8_0", ErrorKind::does_not_fit};
+}
+
+Result<void> load_draft(Runtime& r) {
+  auto draft = load_model(r.options.draft_path, *r.pool, load_progress("loading the draft model"));
+  clear_progress();
+  if (!draft) return draft.error();
+  const auto comparison = compare_vocabularies(r.model->vocabulary(), (*draft)->vocabulary());
+  if (!comparison.compatible)
+    return Error{"the draft model " + r.options.draft_path + " has another vocabulary than the model: " + comparison.difference, "use a draft model of the same family", ErrorKind::usage};
+  const size_t target = r.model->weight_bytes(), small = (*draft)->weight_bytes();
+  if (small * 10 > target * 9) {
+    const std::string sizes = "the draft model (" + megabytes(small) + ") is not smaller than the model (" + megabytes(target) + "): a drafted token costs about " +
+                              std::to_string(double(small) / double(target)).substr(0, 4) + " target steps";
+    if (r.options.spec.automatic) {
+      warn(sizes + ", so it is not used; --spec model forces it");
+      r.options.spec.model = false;
+      return {};
+    }
+    warn(sizes);
+  }
+  r.draft = std::move(*draft);
+  return {};
+}
+
+}  // namespace
+
+Result<const kernels::Kernels*> choose_kernels() {
+  const char* wanted = std::getenv("OUTRIDER_ISA");
+  kernels::Isa isa = kernels::best_isa();
+  if (wanted && *wanted) {
+    if (!kernels::parse_isa(wanted, isa)) return Error{"OUTRIDER_ISA is «" + std::string(wanted) + "»", "use scalar, avx2 or avx512", ErrorKind::usage};
+    if (!kernels::isa_supported(isa)) return Error{"this processor has no " + std::string(wanted), "leave OUTRIDER_ISA unset", ErrorKind::usage};
+  }
+  return &kernels::kernels_for(isa);
+}
+
+Result<std::string> model_path(Values& values) {
+  std::string path = values.text("model");
+  if (path.empty() && !values.positionals.empty()) {
+    path = values.positionals.front();
+    values.positionals.erase(values.positionals.begin());
+  }
+  if (path.empty()) return Error{"no model given", "name a GGUF file with -m FILE", ErrorKind::usage};
+  return path;
+}
+
+Result<RuntimeOptions> runtime_options(const Values& values) {
+  RuntimeOptions o;
+  o.draft_path = values.text("draft");
+  if (values.given("threads")) o.threads = int(values.integer("threads"));
+  if (values.given("ctx-size")) o.context = values.integer("ctx-size");
+  o.k_type = kv_type(values.text("cache-type-k")), o.v_type = kv_type(values.text("cache-type-v"));
+  o.draft_k_type = kv_type(values.text("draft-cache-type-k")), o.draft_v_type = kv_type(values.text("draft-cache-type-v"));
+  auto spec = plan_speculation(values);
+  if (!spec) return spec.error();
+  o.spec = *spec;
+  return o;
+}
+
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocabulary& vocabulary) {
+  auto file = GgufFile::open(path);
+  if (!file) return file.error();
+  auto read = read_vocabulary(*file);
+  if (!read) return read.error();
+  vocabulary = std::move(*read);
+  auto tokenizer = Tokenizer::make(vocabulary);
+  if (!tokenizer) return tokenizer.error();
+  return std::make_unique<Tokenizer>(std::move(*tokenizer));
+}
+
+Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
+  auto r = std::make_unique<Runtime>();
+  const double start_ms = r->clock.now_ms();
+  const auto kernels = choose_kernels();
+  if (!kernels) return kernels.error();
+  r->kernels = *kernels;
+  r->options = std::move(options);
+  r->pool = std::make_unique<ThreadPool>(r->options.threads > 0 ? r->options.threads : usable_cpus());
+  {
+    auto file = GgufFile::open(r->options.model_path);
+    if (!file) return file.error();
+    const auto config = read_config(*file, false);
+    if (config && r->options.context == 0) r->options.context = std::min<int64_t>(4096, config->context_length);
+    if (config)
+      if (auto fits = check_memory(*r, *config, file->size_bytes()); !fits) return fits.error();
+  }
+  auto model = load_model(r->options.model_path, *r->pool, load_progress("loading the model"));
+  clear_progress();
+  if (!model) return model.error();
+  r->model = std::move(*model);
+  if (r->options.context > r->model->config().context_length)
+    warn("a context of " + std::to_string(r->options.context) + " tokens is beyond the " + std::to_string(r->model->config().context_length) + " the model was trained for");
+  auto tokenizer = Tokenizer::make(r->model->vocabulary());
+  if (!tokenizer) return tokenizer.error();
+  r->tokenizer = std::make_unique<Tokenizer>(std::move(*tokenizer));
+  if (!r->options.draft_path.empty() && r->options.spec.model)
+    if (auto loaded = load_draft(*r); !loaded) return loaded.error();
+  r->load_ms = r->clock.now_ms() - start_ms;
+  return r;
+}
+
+Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) const {
+  std::unique_ptr<Drafter> by_model;
+  if (spec.model) {
+    OUTRIDER_CHECK(draft != nullptr);
+    auto made = ModelDrafter::make(*draft, *kernels, *pool,
+                                   {.limits = spec.model_limits, .k_type = options.draft_k_type, .v_type = options.draft_v_type, .context = options.context, .requests = options.requests, .kept_prefixes = options.kept_prefixes});
+    if (!made) return made.error();
+    by_model = std::move(*made);
+  }
+  if (!spec.ngram) return by_model;
+  auto by_ngram = std::make_unique<NgramDrafter>(NgramDrafter::Options{.limits = spec.ngram_limits, .shortest_match = spec.shortest_match});
+  if (!by_model) return std::unique_ptr<Drafter>(std::move(by_ngram));
+  return std::unique_ptr<Drafter>(std::make_unique<Cascade>(std::move(by_ngram), std::move(by_model), spec.long_match));
+}
+
+Result<std::unique_ptr<Engine>> Runtime::make_engine(std::unique_ptr<Drafter> drafter) const {
+  return Engine::make(*model, *kernels, *pool, clock, std::move(drafter),
+                      {.context = options.context, .requests = options.requests, .kept_prefixes = options.kept_prefixes, .k_type = options.k_type, .v_type = options.v_type});
+}
+
+}  // namespace outrider::cli

@@ -1,0 +1,49 @@
+#pragma once
+// A loaded target, its drafters and an engine, made from the options of a call.
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "cli/options.h"
+#include "cli/spec.h"
+#include "engine/engine.h"
+#include "text/tokenizer.h"
+
+namespace outrider::cli {
+
+struct RuntimeOptions {
+  std::string model_path, draft_path;
+  int threads = 0;      // 0: usable_cpus()
+  int64_t context = 0;  // 0: 4096 or the model's limit
+  kernels::KvType k_type = kernels::KvType::f16, v_type = kernels::KvType::f16;
+  kernels::KvType draft_k_type = kernels::KvType::f16, draft_v_type = kernels::KvType::f16;
+  SpecPlan spec;
+  int requests = 1;
+  int kept_prefixes = 1;
+};
+
+struct Runtime {
+  SteadyClock clock;
+  const kernels::Kernels* kernels = nullptr;
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Model> model, draft;
+  std::unique_ptr<Tokenizer> tokenizer;
+  RuntimeOptions options;
+  double load_ms = 0;
+
+  // A drafter as `spec` wants it; null when it is off.
+  Result<std::unique_ptr<Drafter>> make_drafter(const SpecPlan& spec) const;
+  Result<std::unique_ptr<Engine>> make_engine(std::unique_ptr<Drafter> drafter) const;
+};
+
+Result<RuntimeOptions> runtime_options(const Values& values);
+Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options);
+// Only the header: vocabulary and tokenizer, for commands that need no weights.
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocabulary& vocabulary);
+// The kernel table, by OUTRIDER_ISA or the widest this machine has.
+Result<const kernels::Kernels*> choose_kernels();
+// The model's path: -m, or the first positional argument, which is then removed.
+Result<std::string> model_path(Values& values);
+
+}  // namespace outrider::cli
