@@ -1,0 +1,62 @@
+// outrider tokenize, outrider template: what the model gets to see.
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/prompting.h"
+#include "cli/terminal.h"
+
+namespace outrider::cli {
+
+namespace {
+
+// A token's bytes as text for people: control tokens shown, bytes that are no character replaced.
+nlohmann::ordered_json piece_json(const Tokenizer& tokenizer, TokenId id) { return std::string(tokenizer.piece(id, true)); }
+
+Result<std::string> required_text(const Values& values) {
+  auto text = prompt_text(values);
+  if (!text) return text.error();
+  if (!*text) return Error{"no text given", "give it with -p TEXT or -f FILE", ErrorKind::usage};
+  return std::move(**text);
+}
+
+}  // namespace
+
+int cmd_tokenize(Values values) {
+  const auto path = model_path(values);
+  if (!path) return report(path.error());
+  const auto text = required_text(values);
+  if (!text) return report(text.error());
+  Vocabulary vocabulary;
+  const auto tokenizer = load_tokenizer(*path, vocabulary);
+  if (!tokenizer) return report(tokenizer.error());
+  const auto ids = (*tokenizer)->encode(*text, {.parse_special = !values.flag("plain"), .add_special = !values.flag("no-bos")});
+  std::string out;
+  if (values.flag("json")) {
+    nlohmann::ordered_json j;
+    j["ids"] = ids;
+    j["pieces"] = nlohmann::ordered_json::array();
+    for (const TokenId id : ids) j["pieces"].push_back(piece_json(**tokenizer, id));
+    out = j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  } else {
+    for (const TokenId id : ids) out += std::to_string(id) + "\t" + piece_json(**tokenizer, id).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return write_out(out) ? 0 : 1;
+}
+
+int cmd_template(Values values) {
+  const auto path = model_path(values);
+  if (!path) return report(path.error());
+  const auto text = required_text(values);
+  if (!text) return report(text.error());
+  Vocabulary vocabulary;
+  const auto tokenizer = load_tokenizer(*path, vocabulary);
+  if (!tokenizer) return report(tokenizer.error());
+  std::vector<Message> messages;
+  if (!values.text("system").empty()) messages.push_back({.role = "system", .content = values.text("system")});
+  messages.push_back({.role = "user", .content = *text});
+  const auto rendered = render_messages(vocabulary, **tokenizer, messages);
+  if (!rendered) return report(rendered.error());
+  return write_out(*rendered) ? 0 : 1;
+}
+
+}  // namespace outrider::cli

@@ -1,0 +1,21 @@
+#pragma once
+// A line from the person: with editing and history on a terminal (libedit, where it was found), plain otherwise.
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace outrider::cli {
+
+class LineInput {
+ public:
+  explicit LineInput(bool terminal);
+  ~LineInput();
+  // Nothing at the end of input. An interrupt gives an empty line.
+  std::optional<std::string> read(const std::string& prompt);
+
+ private:
+  struct Editor;
+  std::unique_ptr<Editor> editor_;
+};
+
+}  // namespace outrider::cli

@@ -1,0 +1,73 @@
+#pragma once
+// Does speculation change the text? Every arm (a drafter with settings) must give exactly the tokens of plain decoding with the same
+// sampling. Arms are a covering choice (every pair of settings occurs together) or the whole product.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace outrider {
+
+enum class ArmDrafter { ngram, model, both, self, fuzz };
+
+struct VerifyArm {
+  ArmDrafter drafter = ArmDrafter::ngram;
+  int length = 4;            // drafted tokens a round
+  bool one_thread = false;   // else all
+  bool quantised_kv = false, quantised_draft_kv = false;  // q8_0, else f16
+  bool sampled = false;      // temperature 0.8, else greedy
+  bool penalties = false;
+  bool two_requests = false;
+  bool narrow_kernels = false;  // AVX2 where AVX-512 would be used
+  uint64_t seed = 1;            // of sampling and of the fuzz drafter
+};
+std::string arm_text(const VerifyArm& arm);
+
+// `drafters`: those that can be had. At most 24 arms, drawn with `seed`.
+std::vector<VerifyArm> covering_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv, bool narrow_kernels, uint64_t seed);
+std::vector<VerifyArm> all_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv);
+
+struct Difference {
+  size_t prompt = 0, at = 0;  // index of the first token that differs
+  std::vector<TokenId> plain, speculated;
+};
+
+struct ArmResult {
+  int64_t answers = 0, tokens = 0, drafted = 0, accepted = 0, rejected = 0;
+  std::optional<Difference> difference;
+};
+
+class LosslessCheck {
+ public:
+  struct Setup {
+    const Model* model;
+    const Model* draft;  // or null
+    ThreadPool* one_thread;
+    ThreadPool* all_threads;
+    const kernels::Kernels* kernels;
+    const kernels::Kernels* narrow;  // or null
+    const Clock* clock;
+    std::vector<std::vector<TokenId>> prompts;
+    int64_t tokens = 48;
+    int64_t context = 4096;
+  };
+  explicit LosslessCheck(Setup setup) : setup_(std::move(setup)) {}
+
+  // Runs every prompt under the arm and compares with plain decoding (which is computed once per sampling setting and prompt).
+  Result<ArmResult> run(const VerifyArm& arm);
+
+ private:
+  using PlainKey = std::tuple<bool, bool, bool, uint64_t, size_t>;  // quantised_kv, sampled, penalties, seed, prompt
+  Result<const std::vector<TokenId>*> plain(const VerifyArm& arm, size_t prompt);
+  Result<std::unique_ptr<Drafter>> drafter(const VerifyArm& arm, const std::vector<TokenId>& truth);
+  Request request(const VerifyArm& arm, size_t prompt) const;
+  Result<void> compare(const VerifyArm& arm, std::span<const size_t> prompts, ArmResult& result);
+
+  Setup setup_;
+  std::map<PlainKey, std::vector<TokenId>> plain_;
+};
+
+}  // namespace outrider
