@@ -32,7 +32,7 @@ Result<std::unique_ptr<ModelDrafter>> ModelDrafter::make(const Model& model, con
 Result<void> ModelDrafter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) {
   Timeline timeline = kept_->resume(*pages_, options_.context, prompt, int64_t(prompt.size()), pages_for(options_.context) + 2);
   if (!timeline.ok()) return Error{"the drafter has no memory left for another request", "allow more requests or fewer drafters", ErrorKind::does_not_fit};
-  lines_.emplace(request, Line{std::move(timeline), Sampler(sampling, int32_t(model_.config().vocabulary), padding_, kernels_), 0, {}, 0, false});
+  lines_.emplace(request, Line{std::move(timeline), Sampler(sampling, int32_t(model_.config().vocabulary), padding_, kernels_), 0, {}, 0, false, false, {}});
   return {};
 }
 
@@ -48,6 +48,7 @@ void ModelDrafter::end(int64_t request) {
 bool ModelDrafter::catch_up(Line& line, const DraftJob& job) {
   Timeline& t = line.timeline;
   t.clear_window();
+  line.read_text = false;
   const int drafted = std::min(job.budget, options_.limits.max);
   const int rows = std::min(kCatchUpRows, Timeline::kWindowRows - drafted);  // the last drafted token is never fed
   while (int64_t(job.tokens.size()) - t.length() > rows) {
@@ -59,6 +60,7 @@ bool ModelDrafter::catch_up(Line& line, const DraftJob& job) {
     model_.forward(*pass_);
     t.committed(text);
     prompt_tokens_read_ += n;
+    line.read_text = true;
   }
   line.catch_up = int(int64_t(job.tokens.size()) - t.length());
   if (int64_t(job.tokens.size()) + drafted > t.capacity()) return false;
@@ -90,7 +92,7 @@ void ModelDrafter::choose_next(Line& line, DraftJob& job, std::span<const float>
 void ModelDrafter::propose(std::span<DraftJob> jobs) {
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
-    line.writing = std::min(job.budget, options_.limits.max) > 0 && catch_up(line, job);
+    line.writing = std::min(job.budget, options_.limits.max) > 0 && line.pace.open() && catch_up(line, job);
   }
   for (bool first = true;; first = false) {
     pass_->clear();
@@ -117,6 +119,7 @@ void ModelDrafter::observe(std::span<const DraftOutcome> outcomes) {
     const auto found = lines_.find(o.request);
     if (found == lines_.end() || found->second.timeline.rows() == 0) continue;
     Line& line = found->second;
+    if (!line.read_text) line.pace.record(o.gained);
     std::array<int32_t, kMaxDraftRows> path;
     size_t length = 0;
     for (int i = 0; i < line.catch_up; ++i) path[length++] = i;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "draft/drafter.h"
+#include "draft/pace.h"
 #include "model/model.h"
 #include "model/pass.h"
 #include "sample/sampler.h"
@@ -39,6 +40,8 @@ class ModelDrafter final : public Drafter {
     std::array<int, kMaxDraftRows> window_row;  // of a tree row, or -1 when it was not fed
     int tree_row = 0;                           // whose continuation comes next
     bool writing = false;
+    bool read_text = false;  // this round also read text, which says nothing about drafting
+    Pace pace;
   };
   ModelDrafter(const Model& model, const kernels::Kernels& kernels, Options options);
   bool catch_up(Line& line, const DraftJob& job);

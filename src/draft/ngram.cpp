@@ -61,7 +61,7 @@ void NgramDrafter::propose(std::span<DraftJob> jobs) {
     Corpus& c = corpora_[job.request];
     follow(c, job);
     look_up(c);
-    if (c.match == 0) continue;
+    if (c.match == 0 || !c.pace.open()) continue;
     // Long matches and recent success earn long drafts; a wrong row costs the target time.
     const int earned = std::max(int(std::ceil(2 * c.trust)) + 1, c.match >= 2 * options_.shortest_match ? c.match / 2 : 1);
     const int count = std::min({options_.limits.max, job.budget, earned, int(c.tokens.size()) - c.proposed_from});
@@ -75,8 +75,9 @@ void NgramDrafter::propose(std::span<DraftJob> jobs) {
 void NgramDrafter::observe(std::span<const DraftOutcome> outcomes) {
   for (const DraftOutcome& o : outcomes) {
     if (o.draft->source != kind()) continue;
-    float& trust = corpora_[o.request].trust;
-    trust = 0.7f * trust + 0.3f * float(o.acceptance->accepted());
+    Corpus& c = corpora_[o.request];
+    c.trust = 0.7f * c.trust + 0.3f * float(o.acceptance->accepted());
+    c.pace.record(o.gained);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "draft/drafter.h"
+#include "draft/pace.h"
 
 namespace outrider {
 
@@ -34,6 +35,7 @@ class NgramDrafter final : public Drafter {
     std::unordered_map<uint64_t, int32_t> latest;   // hash of the n-gram that ends at a position → position
     float trust = 4;                                // decayed mean of accepted tokens a proposal: long drafts are earned
     int proposed_from = -1, match = 0;              // last lookup
+    Pace pace;
   };
   void append(Corpus& corpus, int32_t token) const;
   void follow(Corpus& corpus, const DraftJob& job) const;

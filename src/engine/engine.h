@@ -94,6 +94,9 @@ class Engine {
   void finish(Sequence& s, Finish why);
   void retire();
   void count(Sequence& s, StepRecord& record);
+  bool plain_cost_known();
+  void learn_plain_cost(const StepRecord& record);
+  double gained(const Sequence& s, const StepRecord& record) const;
 
   const Model& model_;
   const Clock& clock_;
@@ -111,6 +114,8 @@ class Engine {
   std::vector<DraftOutcome> outcomes_;
   std::vector<StepRecord> records_;
   int64_t next_id_ = 1;
+  double plain_ms_ = 0;       // decayed cost of a step with one row and no draft; 0 until one was seen
+  int steps_since_plain_ = 0;
 };
 
 }  // namespace outrider

@@ -169,6 +169,25 @@ void Engine::count(Sequence& s, StepRecord& record) {
   record.drafted += drafted, record.accepted += accepted, record.rejected += tested - accepted, record.untested += drafted - tested;
 }
 
+// A step without drafts now and then keeps the price of plain decoding fresh: what drafting is measured against.
+bool Engine::plain_cost_known() {
+  constexpr int kStale = 64;  // steps
+  return running_.size() > 1 || (plain_ms_ > 0 && steps_since_plain_ < kStale);
+}
+
+void Engine::learn_plain_cost(const StepRecord& record) {
+  ++steps_since_plain_;
+  if (record.rows != 1 || record.prompt_rows > 0) return;
+  const double ms = record.verify_ms + record.sample_ms;
+  plain_ms_ = plain_ms_ > 0 ? 0.7 * plain_ms_ + 0.3 * ms : ms;
+  steps_since_plain_ = 0;
+}
+
+double Engine::gained(const Sequence& s, const StepRecord& record) const {
+  if (running_.size() != 1 || plain_ms_ == 0) return 0;
+  return double(s.acceptance.length) - (record.draft_ms + record.verify_ms + record.sample_ms) / plain_ms_;
+}
+
 void Engine::finish(Sequence& s, Finish why) {
   if (s.answer->finish != Finish::running) return;
   s.answer->finish = why;

@@ -25,7 +25,7 @@ void Engine::draft(StepRecord& record) {
     const int budget = int(std::min<int64_t>({kMaxDraftRows - 1, s->request.max_draft, tokens_left(*s) - 1}));
     if (drafter_ && s->drafting && !s->reading && budget > 0) jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft});
   }
-  if (!jobs_.empty()) drafter_->propose(jobs_);
+  if (!jobs_.empty() && plain_cost_known()) drafter_->propose(jobs_);
   record.draft_ms = clock_.now_ms() - record.start_ms;
 }
 
@@ -69,8 +69,9 @@ void Engine::accept(StepRecord& record) {
 void Engine::commit(StepRecord& record) {
   const double start_ms = clock_.now_ms();
   outcomes_.clear();
+  learn_plain_cost(record);
   for (auto& s : running_)
-    if (!s->reading) outcomes_.push_back({s->id, &s->draft, &s->acceptance});
+    if (!s->reading) outcomes_.push_back({s->id, &s->draft, &s->acceptance, gained(*s, record)});
   if (drafter_ && !outcomes_.empty()) drafter_->observe(outcomes_);
   for (auto& s : running_) {
     if (s->reading) {

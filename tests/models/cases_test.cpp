@@ -6,12 +6,10 @@
 namespace outrider::test {
 namespace {
 
-constexpr const char* kSmol = "smollm2-135m-instruct-q4_1.gguf";
-constexpr const char* kQwen = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf";
 
 class Smol : public testing::Test {
  protected:
-  std::unique_ptr<Model> model = load(model_file(kSmol));
+  std::unique_ptr<Model> model = load(model_path(kSmol));
   Bench bench{*model};
 };
 
@@ -32,7 +30,7 @@ std::string hash_list(std::string* first) {
 }
 
 void self_draft_equals_plain(const char* name) {
-  const auto model = load(model_file(name));
+  const auto model = load(model_path(name));
   Bench bench(*model);
   for (const char* prompt : {"You are", "List three colours:"}) {
     for (const int64_t tokens : {4, 64}) {
@@ -50,14 +48,14 @@ void self_draft_equals_plain(const char* name) {
 }
 
 TEST(C01, SelfDraftEqualsPlainSmol) { self_draft_equals_plain(kSmol); }
-TEST(C01, SelfDraftEqualsPlainQwen) { self_draft_equals_plain(kQwen); }
+TEST(C01, SelfDraftEqualsPlainQwen) { self_draft_equals_plain(kQwen05); }
 
 class Quant : public Smol {  // target Q8_0, draft 4 bit, of the same weights
  protected:
   TemporaryFolder folder;
   std::unique_ptr<Model> target;
   void SetUp() override {
-    write_edited_copy(model_file(kSmol), folder / "q8_0.gguf", QuantType::q8_0);
+    write_edited_copy(model_path(kSmol), folder / "q8_0.gguf", QuantType::q8_0);
     target = load(folder / "q8_0.gguf");
     ASSERT_NE(target, nullptr);
   }
@@ -206,10 +204,10 @@ TEST_F(Smol, C41ColdEqualsCached) {
 TEST_F(Smol, BrokenAndDeadDraftersAreHarmless) {
   TemporaryFolder folder;
   const int layers = model->config().layers;
-  write_edited_copy(model_file(kSmol), folder / "broken.gguf", std::nullopt, [layers](const TensorInfo& t, std::vector<float>& values) {
+  write_edited_copy(model_path(kSmol), folder / "broken.gguf", std::nullopt, [layers](const TensorInfo& t, std::vector<float>& values) {
     if (t.name.find("ffn_down") != std::string::npos && std::atoi(t.name.c_str() + 4) >= layers / 2) std::fill(values.begin(), values.end(), 0.0f);
   });
-  write_edited_copy(model_file(kSmol), folder / "dead.gguf", std::nullopt, [](const TensorInfo& t, std::vector<float>& values) {
+  write_edited_copy(model_path(kSmol), folder / "dead.gguf", std::nullopt, [](const TensorInfo& t, std::vector<float>& values) {
     if (t.name == "output_norm.weight") std::fill(values.begin(), values.end(), 0.0f);
   });
   for (const float temperature : {0.0f, 0.8f}) {
@@ -233,7 +231,7 @@ TEST_F(Smol, FuzzedDraftsOnARealModel) {
 }
 
 TEST(C32, ForeignVocabulariesAreRefusedWithReasons) {
-  const auto smol = load(model_file(kSmol)), qwen = load(model_file(kQwen));
+  const auto smol = load(model_path(kSmol)), qwen = load(model_path(kQwen05));
   const auto comparison = compare_vocabularies(qwen->vocabulary(), smol->vocabulary());
   EXPECT_FALSE(comparison.compatible);
   EXPECT_NE(comparison.difference.find("151"), std::string::npos) << comparison.difference;
