@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Arguments, environment, help and completion: everything the option table feeds. No model is needed."""
+import json, re, shutil, subprocess, unittest
+from support import PROGRAM, ProgramTest, run
+
+FINGERS = """-m --draft -md --draft-max --draft-min --draft-p-min -c -n -t --temp --top-k --top-p --min-p --repeat-penalty --repeat-last-n --presence-penalty
+--frequency-penalty --logit-bias --seed --cache-type-k -ctk --cache-type-v -ctv --draft-cache-type-k --draft-cache-type-v --samplers --spec --stop --raw --system --json""".split()
+
+
+def options(): return run("options", "--json").json
+
+
+def names_of(option): return ["--" + option["name"]] + [a for a in option["aliases"].split(",") if a]
+
+
+def good_value(option):
+    if option["type"] == "flag": return []
+    if "choices" in option: return [option["choices"].split("|")[0]]
+    if option["type"] in ("integer", "number"): return ["1"]
+    return [option.get("default") or "20+1"]
+
+
+class Arguments(ProgramTest):
+    def test_every_name_and_alias_of_run_is_accepted(self):
+        tried = set()
+        for option in options():
+            if "run" not in option["commands"] or option["name"] in ("model", "file"): continue
+            for name in names_of(option):
+                tried.add(name)
+                prompt = [] if option["name"] == "prompt" else ["-p", "hi"]
+                self.refused(run("run", "-m", "nowhere.gguf", *prompt, name, *good_value(option)), 1, "nowhere.gguf")
+        self.assertEqual(set(FINGERS) - tried, {"-m"})
+
+    def test_long_options_take_their_value_after_an_equals_sign(self):
+        self.refused(run("--model=nowhere.gguf", "--prompt=hi", "--temp=0"), 1, "nowhere.gguf")
+
+    def test_no_command_means_run(self):
+        self.refused(run("nowhere.gguf", "hello"), 1, "nowhere.gguf")
+        self.refused(run("run", "nowhere.gguf", "hello"), 1, "nowhere.gguf")
+
+    def test_no_model(self):
+        self.refused(run(), 2, "-m FILE")
+
+    def test_bad_numbers_are_named_with_their_option(self):
+        for option, value in [("--draft-max", "-1"), ("--draft-max", "1000"), ("--draft-max", "100000"), ("--draft-max", "abc"), ("--draft-max", "5.5"), ("--draft-p-min", "-1"),
+                              ("--draft-p-min", "2"), ("--draft-p-min", "abc"), ("--predict", "3x"), ("--predict", ""), ("--predict", "-2"), ("--predict", "9" * 30), ("--threads", "0"),
+                              ("--ctx-size", "0"), ("--temp", "-1"), ("--temp", "nan"), ("--temp", "inf"), ("--top-p", "1.5"), ("--min-p", "-0.1"), ("--top-k", "-1"),
+                              ("--repeat-penalty", "0"), ("--seed", "x"), ("--cache-type-k", "q3"), ("--samplers", "best")]:
+            with self.subTest(option=option, value=value): self.refused(run("-m", "nowhere.gguf", "-p", "hi", option, value), 2, option, f"«{value}»")
+
+    def test_draft_max_says_its_range(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--draft-max", "1000"), 2, "0 to 31")
+
+    def test_shortest_draft_longer_than_the_longest(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--draft-max", "3", "--draft-min", "5"), 2, "(5)", "(3)", "--draft-min")
+
+    def test_unknown_option_with_a_near_match(self):
+        for wrong, right in [("--tmp", "--temp"), ("--draft-mx", "--draft-max"), ("--jsn", "--json"), ("--top_k", "--top-k")]:
+            with self.subTest(wrong): self.refused(run("-m", "nowhere.gguf", wrong, "5", "-p", "hi"), 2, wrong, f"did you mean {right}?")
+
+    def test_unknown_option_without_one(self):
+        self.refused(run("-m", "nowhere.gguf", "--qqqqqqqqqqqq", "-p", "hi"), 2, "--qqqqqqqqqqqq", "--help")
+
+    def test_option_of_another_command(self):
+        self.refused(run("tokenize", "-m", "nowhere.gguf", "-p", "hi", "--draft-max", "5"), 2, "outrider tokenize", "--draft-max")
+
+    def test_missing_value(self):
+        for option in ("--temp", "-m", "-p"):
+            with self.subTest(option): self.refused(run("run", option), 2)
+
+    def test_a_value_may_look_like_an_option(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "--help"), 1, "nowhere.gguf")
+        self.refused(run("-m", "nowhere.gguf", "-p", "-5 plus 7 is"), 1, "nowhere.gguf")
+        self.refused(run("-m", "nowhere.gguf", "--", "--help"), 1, "nowhere.gguf")
+
+    def test_prompt_given_twice(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "-f", "x"), 2, "-p", "-f")
+
+    def test_empty_prompt(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", ""), 2, "empty")
+        self.refused(run("-m", "nowhere.gguf", "-f", self.file("empty.txt", "")), 2, "empty")
+
+    def test_empty_standard_input_is_no_error(self):  # C68: the chat of a pipe that has ended
+        outcome = run("-m", "nowhere.gguf")
+        self.assertEqual((outcome.code, outcome.out, len(outcome.lines)), (0, b"", 1), outcome)
+
+    def test_closed_standard_input(self):
+        outcome = subprocess.run(["bash", "-c", f'"{PROGRAM}" -m nowhere.gguf <&-'], capture_output=True, text=True, timeout=60)
+        self.assertEqual((outcome.returncode, outcome.stdout, len(outcome.stderr.splitlines())), (1, "", 1))
+        self.assertIn("standard input", outcome.stderr)
+
+    def test_missing_prompt_file(self):
+        self.refused(run("-m", "nowhere.gguf", "-f", "/nowhere/prompt.txt"), 1, "/nowhere/prompt.txt", "No such file")
+
+    def test_speculation_that_is_none(self):
+        for spec, words in [("foo", ["«foo»", "ngram", "model"]), ("ngram:mx=3", ["«mx»", "max, min"]), ("ngram:max=99", ["«99»", "0 to 31"]), ("ngram:max=x", ["«x»"]),
+                            ("model:p_min=7", ["«7»", "0 to 1"]), ("ngram:max", ["«max»"])]:
+            with self.subTest(spec): self.refused(run("-m", "nowhere.gguf", "--draft", "d.gguf", "-p", "hi", "--spec", spec), 2, *words)
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--spec", "model"), 2, "--draft FILE")
+
+
+class Environment(ProgramTest):
+    def test_every_option_can_be_set(self):
+        for option in options():
+            self.assertRegex(option["environment"], r"^OUTRIDER_[A-Z0-9_]+$")
+        self.refused(run("-p", "hi", environment={"OUTRIDER_MODEL": "fromenv.gguf"}), 1, "fromenv.gguf")
+
+    def test_the_command_line_goes_first(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", environment={"OUTRIDER_MODEL": "fromenv.gguf"}), 1, "nowhere.gguf")
+
+    def test_a_bad_value_names_the_variable(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", environment={"OUTRIDER_TEMP": "abc"}), 2, "OUTRIDER_TEMP", "«abc»")
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", environment={"OUTRIDER_DRAFT_MAX": "77"}), 2, "OUTRIDER_DRAFT_MAX", "«77»")
+
+    def test_a_bad_value_of_an_option_given_by_hand_does_not_matter(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--temp", "1", environment={"OUTRIDER_TEMP": "abc"}), 1, "nowhere.gguf")
+
+    def test_unknown_instruction_set(self):
+        self.refused(run("version", environment={"OUTRIDER_ISA": "mmx"}), 2, "«mmx»", "avx2")
+
+
+class Help(ProgramTest):
+    def test_overview_names_every_command(self):
+        overview = self.answered(run("--help"))
+        self.assertEqual(overview.err, "")
+        for command in "run inspect tokenize template perplexity logits verify version options completion".split(): self.assertRegex(overview.text, rf"(?m)^  {command} ")
+        for spelling in (["-h"], ["help"]): self.assertEqual(run(*spelling).text, overview.text)
+
+    def test_help_and_options_say_the_same(self):
+        table = options()
+        commands = {c for o in table for c in o["commands"]}
+        self.assertTrue({"run", "inspect", "tokenize", "perplexity", "logits", "verify"} <= commands)
+        for command in commands:
+            text = self.answered(run(command, "--help")).text
+            self.assertEqual(text, run("help", command).text)
+            shown = set(re.findall(r"(?m)^  (?:-[^ ]*,)?--([a-z0-9-]+)", text))
+            self.assertEqual(shown, {o["name"] for o in table if command in o["commands"]}, command)
+            for o in table:
+                if command not in o["commands"]: continue
+                self.assertIn(o["help"], text)
+                if "default" in o: self.assertIn(f"[{o['default']}]", text)
+
+    def test_json_entries(self):
+        for o in options():
+            self.assertTrue({"name", "aliases", "type", "environment", "group", "help", "commands"} <= set(o), o)
+            self.assertEqual("range" in o, o["type"] in ("integer", "number"), o)
+        self.assertEqual(len({o["name"] for o in options()}), len(options()))
+
+    def test_version(self):
+        self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avx512)\n$")
+        self.assertEqual(run("--version").text, run("version").text)
+        self.assertTrue({"version", "kernels"} <= set(run("version", "--json").json))
+
+
+class Completion(ProgramTest):
+    def test_scripts_parse(self):
+        for shell in ("bash", "zsh", "fish"):
+            with self.subTest(shell):
+                script = self.answered(run("completion", shell))
+                self.assertIn("outrider", script.text)
+                if not shutil.which(shell): continue  # bash is everywhere; the others are tried where they are installed
+                checked = subprocess.run([shell, "-n", self.file("script." + shell, script.out)], capture_output=True, text=True, timeout=60)
+                self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
+    def complete(self, *words):
+        script = self.file("complete.bash", run("completion", "bash").out)
+        call = f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrider; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        return subprocess.run(["bash", "-c", call, "bash", "outrider", *words], capture_output=True, text=True, timeout=60, cwd=self.folder).stdout.split()
+
+    def test_bash_completes(self):
+        self.assertEqual(set(self.complete("run", "--draft-m")), {"--draft-max", "--draft-min"})
+        self.assertEqual(self.complete("--draft-ma"), ["--draft-max"])
+        self.assertIn("perplexity", self.complete("perp"))
+        self.assertNotIn("--temp", self.complete("inspect", "--"))
+        self.file("complete-me.gguf", "")
+        self.assertIn("complete-me.gguf", self.complete("inspect", "complete-m"))
+
+    def test_unknown_shell(self):
+        self.refused(run("completion", "tcsh"), 2, "«tcsh»", "bash")
+        self.refused(run("completion"), 2, "bash")
+
+
+if __name__ == "__main__": unittest.main()
