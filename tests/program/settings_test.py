@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Settings and drafts that cannot work on a real model, and the line people type that must (C31, C32, C35, C36)."""
+import unittest
+from support import FIGURES, QWEN_SMALL, SMOL, ProgramTest, run
+
+HI = ["-m", SMOL, "-p", "hi", "--temp", "0"]
+
+
+class Refusals(ProgramTest):
+    def test_context_larger_than_memory(self): self.refused(run(*HI, "-c", "60000000"), 3, "60000000", "MB", "-c")
+    def test_context_of_one(self): self.refused(run(*HI, "-c", "1"), 3, "holds 1", "-c")
+    def test_prompt_beyond_the_context(self): self.refused(run("-m", SMOL, "-p", "word " * 300, "-c", "256"), 3, "256")
+
+    def test_draft_with_another_vocabulary(self):
+        self.refused(run(*HI, "--draft", QWEN_SMALL), 2, "qwen2.5-coder-0.5b", "49152", "151936", "first: 0 is '<|endoftext|>'")
+        self.refused(run("verify", "-m", SMOL, "--draft", QWEN_SMALL), 2, "49152", "151936")
+
+    def test_unusable_drafts(self):
+        text = self.file("letter.gguf", "Dear reader, this is no model.\n")
+        self.refused(run(*HI, "--draft", "/nowhere/d.gguf"), 1, "/nowhere/d.gguf", "No such file")
+        self.refused(run(*HI, "--draft", text), 1, "letter.gguf", "not a GGUF file")
+
+    def test_bias_of_a_token_that_is_none(self):
+        self.refused(run(*HI, "--logit-bias", "999999-100"), 2, "999999", "49151")
+        for text in ("abc", "5", "5+", "5+1e999"): self.refused(run(*HI, "--logit-bias", text), 2, f"«{text}»")
+
+    def test_context_beyond_the_training_is_a_warning(self):
+        outcome = self.answered(run(*HI, "-n", "2", "-c", "20000"))
+        self.assertEqual(len(outcome.lines), 2, outcome)
+        self.assertTrue(all(w in outcome.lines[0] for w in ("warning", "20000", "8192")), outcome)
+
+
+class Drafting(ProgramTest):
+    def test_draft_no_smaller_than_the_model_warns_and_is_not_used(self):
+        outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL))
+        self.assertEqual(len(outcome.lines), 2, outcome)
+        for word in ("warning", "not smaller", "97 MB", "1.0", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
+        self.assertNotIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL)["draft"]["kind"])
+
+    def test_it_is_used_when_asked_for(self):
+        outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL, "--spec", "model"))
+        self.assertIn("warning", outcome.lines[0], outcome)
+        self.assertIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL, "--spec", "model")["draft"]["kind"])
+
+    def test_no_drafting(self):
+        for arguments in (["--draft-max", "0"], ["--spec", "off"], ["--spec", "ngram:max=0"], ["--draft", SMOL, "--spec", "off"], ["--draft", SMOL, "--draft-max", "0"]):
+            with self.subTest(arguments):
+                result = self.answer("-m", SMOL, "-p", "Repeat: a b c a b c a b c", "-n", "12", "--temp", "0", *arguments)
+                self.assertEqual((result["draft"]["drafted"], result["draft"]["kind"]), (0, "off"))
+
+    def test_every_sensible_depth(self):
+        texts = {self.answer("-m", SMOL, "-p", "Repeat: a b c a b c a b c", "-n", "24", "--temp", "0", "--draft", SMOL, "--spec", "model", "--spec", "ngram", "--draft-max", k, "--draft-p-min", "0")["text"]
+                 for k in (0, 1, 5, 12, 31)}
+        self.assertEqual(len(texts), 1)
+
+    def test_the_line_people_type(self):
+        line = f"-m {SMOL} --draft {SMOL} -c 8192 --cache-type-k q8_0 --cache-type-v q8_0 --temp 0.6 --top-p 0.9 --repeat-penalty 1.1 --draft-max 10 --draft-min 4 --draft-p-min 0.9 -n 64"
+        arguments = line.split() + ["-p", "Repeat this line exactly five times: the quick brown fox jumps over the lazy dog"]
+        outcome = self.answered(run(*arguments))
+        self.assertTrue(outcome.out.strip(), outcome)
+        self.assertRegex(outcome.lines[-1], FIGURES)
+        drafting = self.answer(*arguments, "--seed", "7", "--spec", "model", "--spec", "ngram")
+        self.assertEqual(drafting["tokens"], self.answer(*arguments, "--seed", "7", "--spec", "off")["tokens"])
+        self.assertIn("model", drafting["draft"]["kind"])
+
+
+if __name__ == "__main__": unittest.main()
