@@ -14,7 +14,7 @@ namespace outrider {
 
 namespace {
 
-constexpr int kSpins = 40000;  // about 0.1 ms of pauses between the parts of a step before a worker sleeps
+constexpr int kSpins = 40000;  // pauses before a worker sleeps: longer than the gaps between the parts of a step
 
 void pause() { __builtin_ia32_pause(); }
 

@@ -38,7 +38,7 @@ class Listener final : public StopRule {
 nlohmann::ordered_json step_json(const StepRecord& s) {
   return {{"start_ms", s.start_ms}, {"draft_ms", s.draft_ms}, {"verify_ms", s.verify_ms}, {"sample_ms", s.sample_ms}, {"commit_ms", s.commit_ms},
           {"prompt_rows", s.prompt_rows}, {"rows", s.rows}, {"drafted", s.drafted}, {"accepted", s.accepted}, {"rejected", s.rejected},
-          {"untested", s.untested}, {"cut", s.cut}, {"emitted", s.emitted}};
+          {"untested", s.untested}, {"cut", s.cut}, {"choices", s.choices}, {"emitted", s.emitted}};
 }
 
 nlohmann::ordered_json positions(const std::array<int64_t, kMaxDraftRows>& counts, const std::array<int64_t, kMaxDraftRows>& drafted) {
@@ -73,7 +73,7 @@ Result<AnswerResult> generate(const Runtime& runtime, Engine& engine, Request re
   return result;
 }
 
-std::string figures_line(const AnswerResult& r, const char* drafter) {
+std::string figures_line(const AnswerResult& r, std::string_view drafter) {
   const RequestAccount& a = r.answer.account;
   std::string line = fmt::format("{} tokens", a.emitted);
   if (a.emitted > 0) line += fmt::format(", first after {:.2f} s", (a.first_token_ms - a.submitted_ms) / 1e3);
@@ -84,7 +84,7 @@ std::string figures_line(const AnswerResult& r, const char* drafter) {
   return line;
 }
 
-std::string answer_json(const AnswerResult& r, const char* drafter, double load_ms, bool with_steps) {
+std::string answer_json(const AnswerResult& r, std::string_view drafter, double load_ms, bool with_steps) {
   const RequestAccount& a = r.answer.account;
   const double decode_ms = a.last_token_ms - a.first_token_ms;
   nlohmann::ordered_json j;

@@ -26,8 +26,8 @@ Result<AnswerResult> generate(const Runtime& runtime, Engine& engine, Request re
                               const std::function<bool(std::string_view)>& show);
 
 // «200 tokens, first after 0.41 s, 31.2 tok/s, 2.31 a round (ngram+model: 131 of 190 drafted were right)»
-std::string figures_line(const AnswerResult& result, const char* drafter);
+std::string figures_line(const AnswerResult& result, std::string_view drafter);
 // The object of --json, as text.
-std::string answer_json(const AnswerResult& result, const char* drafter, double load_ms, bool with_steps);
+std::string answer_json(const AnswerResult& result, std::string_view drafter, double load_ms, bool with_steps);
 
 }  // namespace outrider::cli

@@ -36,7 +36,7 @@ class Chat {
     if (text[0] != '/') {
       messages_.push_back({.role = "user", .content = text});
       sampling_.stream = 0;
-      answer();
+      if (!answer()) messages_.pop_back();
       return true;
     }
     const size_t space = std::min(text.find(' '), text.size());
@@ -47,6 +47,7 @@ class Chat {
   }
 
   bool output_closed() const { return output_closed_; }
+  bool broken() const { return broken_; }
 
  private:
   void act(const std::string& command, const std::string& argument) {
@@ -68,32 +69,30 @@ class Chat {
     if (!text.empty()) messages_.push_back({.role = "system", .content = text});
   }
 
-  void answer() {
+  // False when there is no answer; then the messages are as before.
+  bool answer() {
     auto prompt = encode_messages(runtime_.model->vocabulary(), *runtime_.tokenizer, messages_);
-    if (!prompt) return give_up(prompt.error());
+    if (!prompt) return report(prompt.error()), false;
     Request request;
     request.prompt = std::move(*prompt), request.sampling = sampling_;
     request.max_tokens = values_.integer("predict"), request.ignore_end = values_.flag("ignore-eos");
     interrupted() = false;
     auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [](std::string_view piece) { return write_out(piece); });
     interrupted() = false;
-    if (!result) return give_up(result.error());
+    if (!result) return report(result.error()), false;
     if (!write_out("\n")) output_closed_ = true;
     messages_.push_back({.role = "assistant", .content = result->text});
     last_ = std::move(*result);
     say(figures_line(*last_, engine_->drafter_kind()));
-  }
-
-  void give_up(const Error& error) {
-    report(error);
-    messages_.pop_back();
+    return true;
   }
 
   void retry() {
     if (messages_.empty() || messages_.back().role != "assistant") return say("nothing to retry");
+    const Message before = messages_.back();
     messages_.pop_back();
     ++sampling_.stream;  // the same seed, the next stream of noise
-    answer();
+    if (!answer()) messages_.push_back(before);
   }
 
   void stats() {
@@ -125,14 +124,21 @@ class Chat {
       else if (!word.empty()) specs.push_back(std::exchange(word, {}));
     }
     if (specs.size() == 1 && specs[0] == "on") specs[0] = "auto";
-    if (specs.empty()) return say(std::string("speculation: ") + engine_->drafter_kind());
-    const auto plan = parse_spec(specs, runtime_.draft != nullptr);
+    if (specs.empty()) return say("speculation: " + std::string(engine_->drafter_kind()));
+    SpecPlan limits = runtime_.options.spec;  // those of the command line stay
+    limits.ngram = limits.model = limits.automatic = false;
+    const auto plan = parse_spec(specs, runtime_.draft != nullptr, limits);
     if (!plan) return void(report(plan.error()));
     if (auto r = set_spec(*plan); !r) {
       report(r.error());
-      if (!engine_ && !set_spec(SpecPlan{})) return;
+      if (engine_) return;
+      if (auto plain = set_spec(SpecPlan{}); !plain) {
+        report(plain.error());
+        broken_ = true;
+        return;
+      }
     }
-    say(std::string("speculation: ") + engine_->drafter_kind());
+    say("speculation: " + std::string(engine_->drafter_kind()));
   }
 
   void save(const std::string& path) {
@@ -164,7 +170,7 @@ class Chat {
   std::vector<Message> messages_;
   std::unique_ptr<Engine> engine_;
   std::optional<AnswerResult> last_;
-  bool output_closed_ = false;
+  bool output_closed_ = false, broken_ = false;
 };
 
 }  // namespace
@@ -179,6 +185,7 @@ int chat_loop(Runtime& runtime, const Values& values) {
     interrupted() = false;
     const auto text = input.read("> ");
     if (!text || !chat.line(*text)) return 0;
+    if (chat.broken()) return 1;
   }
   return report({"standard output was closed", ""});
 }

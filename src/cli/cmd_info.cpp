@@ -69,8 +69,8 @@ std::string fish_script() {
 int cmd_version(const Values& values) {
   const auto kernels = choose_kernels();
   if (!kernels) return report(kernels.error());
-  if (!values.flag("json")) return write_out("outrider " OUTRIDER_VERSION ", g++ " __VERSION__ ", kernels " + std::string((*kernels)->name) + "\n") ? 0 : 1;
-  nlohmann::ordered_json j{{"version", OUTRIDER_VERSION}, {"compiler", "g++ " __VERSION__}, {"kernels", (*kernels)->name}, {"threads", usable_cpus()}};
+  if (!values.flag("json")) return write_out("outrider " OUTRIDER_VERSION ", compiler " __VERSION__ ", kernels " + std::string((*kernels)->name) + "\n") ? 0 : 1;
+  nlohmann::ordered_json j{{"version", OUTRIDER_VERSION}, {"compiler", __VERSION__}, {"kernels", (*kernels)->name}, {"threads", usable_cpus()}};
   return write_out(j.dump() + "\n") ? 0 : 1;
 }
 

@@ -32,7 +32,7 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text)
   const auto show = [&](std::string_view piece) { return json || write_out(piece); };
   const auto result = generate(runtime, **engine, std::move(request), values.list("stop"), false, show);
   if (!result) return report(result.error());
-  const char* kind = (*engine)->drafter_kind();
+  const std::string_view kind = (*engine)->drafter_kind();
   if (json && !write_out(answer_json(*result, kind, runtime.load_ms, values.flag("steps")) + "\n")) return report({"cannot write to standard output", ""});
   if (!json) {
     if (!result->text.empty() && result->text.back() != '\n') write_out("\n");

@@ -45,7 +45,7 @@ void show_difference(const Runtime& runtime, const std::vector<Prompt>& prompts,
 Result<LosslessCheck::Setup> make_setup(const Values& values, Runtime& r, ThreadPool& one, const std::vector<Prompt>& prompts) {
   LosslessCheck::Setup setup{.model = r.model.get(), .draft = r.draft.get(), .one_thread = &one, .all_threads = r.pool.get(), .kernels = r.kernels, .narrow = nullptr, .clock = &r.clock, .prompts = {}};
   if (r.kernels == &kernels::kAvx512Kernels) setup.narrow = &kernels::kAvx2Kernels;
-  setup.tokens = values.integer("tokens"), setup.context = r.options.context;
+  setup.tokens = values.integer("tokens"), setup.context = r.options.context, setup.stop = &interrupted();
   for (const Prompt& p : prompts) {
     auto ids = encode_messages(r.model->vocabulary(), *r.tokenizer, p.messages);
     if (!ids) return ids.error();
@@ -86,8 +86,8 @@ int cmd_verify(Values values) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   int64_t different = 0, answers = 0, tokens = 0, drafted = 0, accepted = 0;
   for (const VerifyArm& arm : arms) {
-    if (interrupted()) return 130;
     const auto result = check.run(arm);
+    if (interrupted()) return 130;
     if (!result) return report(result.error());
     answers += result->answers, tokens += result->tokens, drafted += result->drafted, accepted += result->accepted;
     different += result->difference.has_value();

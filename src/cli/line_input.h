@@ -10,7 +10,7 @@ class LineInput {
  public:
   explicit LineInput(bool terminal);
   ~LineInput();
-  // Nothing at the end of input. An interrupt gives an empty line.
+  // Nothing at the end of input. On a terminal with libedit an interrupt gives an empty line, without it the end.
   std::optional<std::string> read(const std::string& prompt);
 
  private:

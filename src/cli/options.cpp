@@ -54,8 +54,8 @@ constexpr Option kOptionTable[] = {
     {"min-p", "", Kind::number, "P", "0", 0, 1, "", "Sampling", "drop tokens less probable than P times the best; 0: none", kRun},
     {"repeat-penalty", "", Kind::number, "R", "1", 0.01, 100, "", "Sampling", "divide the logits of repeated tokens by R; 1: off", kRun},
     {"repeat-last-n", "", Kind::integer, "N", "64", -1, 1 << 26, "", "Sampling", "tokens the penalties look back on; -1: all", kRun},
-    {"presence-penalty", "", Kind::number, "X", "0", -100, 100, "", "Sampling", "subtract X from tokens that occurred", kRun},
-    {"frequency-penalty", "", Kind::number, "X", "0", -100, 100, "", "Sampling", "subtract X for each occurrence", kRun},
+    {"presence-penalty", "", Kind::number, "X", "0", -2, 2, "", "Sampling", "subtract X from tokens that occurred", kRun},
+    {"frequency-penalty", "", Kind::number, "X", "0", -2, 2, "", "Sampling", "subtract X for each occurrence", kRun},
     {"logit-bias", "", Kind::list, "ID±B", "", 0, 0, "", "Sampling", "add B to the logit of token ID, as in 15043+1.5 or 15043-100; may be repeated", kRun},
     {"samplers", "", Kind::text, "NAME", "", 0, 0, "greedy", "Sampling", "greedy: the same as --temp 0", kRun},
     {"seed", "-s", Kind::integer, "N", "", 0, kAny, "", "Sampling", "seed of the noise; default: a random one, printed by --json", kRun},
@@ -80,7 +80,7 @@ constexpr Option kOptionTable[] = {
     {"template", "", Kind::flag, "", "", 0, 0, "", "Inspect", "print the chat template", kInspect},
 
     {"prompts", "", Kind::text, "FILE", "", 0, 0, "", "Check", "JSON lines of {id, task, messages, max_tokens}; default prompts/outrider.jsonl, else a few of our own", kVerify},
-    {"full", "", Kind::flag, "", "", 0, 0, "", "Check", "all combinations and all prompts instead of a covering choice", kVerify},
+    {"full", "", Kind::flag, "", "", 0, 0, "", "Check", "every combination of drafter, length, threads, KV type, sampling and penalties instead of a covering choice", kVerify},
     {"tokens", "", Kind::integer, "N", "48", 1, 100000, "", "Check", "tokens of an answer", kVerify},
     {"arms", "", Kind::integer, "N", "0", 0, 100000, "", "Check", "settings tried at most; 0: all of the choice", kVerify},
     {"self", "", Kind::flag, "", "", 0, 0, "", "Check", "also let the model draft for itself", kVerify},
@@ -88,11 +88,6 @@ constexpr Option kOptionTable[] = {
     {"depth", "-d", Kind::integer, "N", "0", 0, 1 << 20, "", "Check", "tokens already in the context", kPasses},
     {"rounds", "-r", Kind::integer, "N", "9", 1, 10000, "", "Check", "rounds; the median is given", kPasses},
 };
-
-std::string strip_dashes(std::string_view name) {
-  while (!name.empty() && name.front() == '-') name.remove_prefix(1);
-  return std::string(name);
-}
 
 }  // namespace
 
@@ -102,13 +97,6 @@ std::span<const Option> option_table() { return kOptionTable; }
 const CommandInfo* find_command(std::string_view name) {
   for (const CommandInfo& c : kCommands)
     if (c.name == name) return &c;
-  return nullptr;
-}
-
-const Option* find_option(std::string_view name) {
-  const std::string bare = strip_dashes(name);
-  for (const Option& o : kOptionTable)
-    if (o.name == bare) return &o;
   return nullptr;
 }
 

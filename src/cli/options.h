@@ -40,7 +40,6 @@ struct Option {
   uint32_t commands;
 };
 std::span<const Option> option_table();
-const Option* find_option(std::string_view name_or_alias);  // with or without dashes
 std::string environment_name(const Option& option);
 
 // The values of one call: command line before environment before default.

@@ -1,8 +1,10 @@
 // The command line, read by CLI11 from the option table. The only file that includes it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <deque>
+#include <utility>
 
 #include "cli/options.h"
 
@@ -30,6 +32,8 @@ std::string long_form(const std::string& argument, Command command) {
         if (alias == name) return "--" + std::string(o.name) + argument.substr(name.size());
   return argument;
 }
+
+bool looks_like_option(const std::string& a) { return a.size() >= 2 && a[0] == '-' && (a[1] == '-' || std::isalpha(static_cast<unsigned char>(a[1]))); }
 
 std::string cli11_names(const Option& o) {
   std::string names;
@@ -110,16 +114,16 @@ Result<Parsed> parse_arguments(const std::vector<std::string>& given) {
     if (o.kind == Kind::flag) b.parsed = app.add_flag(cli11_names(o));
     else b.parsed = app.add_option(cli11_names(o), b.values)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
   }
-  for (std::string& a : arguments) a = long_form(a, command->command);
-  for (const std::string& a : arguments) {
-    if (a == "--") break;
-    if (a.size() < 2 || a[0] != '-' || !(std::isalpha(static_cast<unsigned char>(a[1])) || a[1] == '-')) continue;
-    const std::string name = a.substr(0, a.find('='));
-    const bool is_value = &a != arguments.data() && [&] {  // the value of the option before it
-      const CLI::Option* before = app.get_option_no_throw(*(&a - 1));
-      return before && before->get_expected_max() > 0 && before->get_items_expected_max() > 0;
-    }();
-    if (!is_value && name != "-h" && name != "--help" && !app.get_option_no_throw(name)) return unknown_option(a, *command);
+  bool is_value = false;  // of the option before it: taken as it is
+  for (std::string& a : arguments) {
+    if (a == "--" && !is_value) break;
+    if (!std::exchange(is_value, false) && looks_like_option(a)) {
+      a = long_form(a, command->command);
+      const CLI::Option* option = app.get_option_no_throw(a.substr(0, a.find('=')));
+      const bool glued = a[1] != '-' && a.size() > 2 && app.get_option_no_throw(a.substr(0, 2));  // -n5
+      if (!option && !glued) return unknown_option(a, *command);
+      is_value = option && option->get_items_expected_max() > 0 && a.find('=') == std::string::npos;
+    }
   }
   std::reverse(arguments.begin(), arguments.end());
   try {

@@ -4,7 +4,7 @@
 namespace outrider::cli {
 
 int run_program(const std::vector<std::string>& arguments) {
-  watch_interrupts();
+  ignore_broken_pipes();
   auto parsed = parse_arguments(arguments);
   if (!parsed) return report(parsed.error());
   if (parsed->help) return write_out(*parsed->help) ? 0 : 1;
@@ -16,11 +16,11 @@ int run_program(const std::vector<std::string>& arguments) {
     case kPerplexity: return cmd_perplexity(std::move(values));
     case kLogits: return cmd_logits(std::move(values));
     case kPasses: return cmd_passes(std::move(values));
-    case kVerify: return cmd_verify(std::move(values));
+    case kVerify: watch_interrupts(); return cmd_verify(std::move(values));
     case kVersion: return cmd_version(values);
     case kOptions: return cmd_options(values);
     case kCompletion: return cmd_completion(values);
-    default: return cmd_run(std::move(values));
+    default: watch_interrupts(); return cmd_run(std::move(values));
   }
 }
 

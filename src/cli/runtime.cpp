@@ -19,14 +19,30 @@ std::string megabytes(size_t bytes) {
   return text;
 }
 
-// Everything that will be reserved, stated before anything is loaded.
-Result<void> check_memory(const Runtime& r, const Config& config, size_t file_bytes) {
-  const KvGeometry g{config.layers, config.kv_heads, {r.options.k_type, r.options.v_type, config.head_dim}};
-  const size_t pages = size_t((r.options.context + kernels::kKvBlock - 1) / kernels::kKvBlock + 2) * size_t(r.options.requests) + size_t(r.options.kept_prefixes);
-  const size_t kv = pages * g.page_bytes(), needed = file_bytes + kv, available = available_memory_bytes();
+EngineOptions engine_options(const RuntimeOptions& o) {
+  return {.context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes, .k_type = o.k_type, .v_type = o.v_type};
+}
+
+ModelDrafter::Options drafter_options(const RuntimeOptions& o, const DraftLimits& limits) {
+  return {.limits = limits, .k_type = o.draft_k_type, .v_type = o.draft_v_type, .context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes};
+}
+
+// Everything that will be reserved, added up before anything is loaded.
+Result<void> plan_memory(RuntimeOptions& o) {
+  const auto target = plan_model(o.model_path);
+  if (!target) return target.error();
+  if (o.context == 0) o.context = std::min<int64_t>(4096, target->config.context_length);
+  const size_t kv = Engine::kv_bytes(*target, engine_options(o)), work = Engine::work_bytes(*target, engine_options(o));
+  size_t draft_bytes = 0;
+  if (!o.draft_path.empty() && o.spec.model) {
+    const auto draft = plan_model(o.draft_path);
+    if (!draft) return draft.error();
+    draft_bytes = draft->weight_bytes + ModelDrafter::bytes(*draft, drafter_options(o, o.spec.model_limits));
+  }
+  const size_t needed = target->weight_bytes + kv + work + draft_bytes, available = available_memory_bytes();
   if (needed <= available) return {};
-  return Error{"this does not fit: the model takes " + megabytes(file_bytes) + " and a context of " + std::to_string(r.options.context) + " tokens " + megabytes(kv) +
-                   ", but " + megabytes(available) + " of memory are free",
+  return Error{"this does not fit: weights " + megabytes(target->weight_bytes) + ", KV cache for " + std::to_string(o.context) + " tokens " + megabytes(kv) + ", buffers " + megabytes(work) +
+                   (draft_bytes ? ", drafter " + megabytes(draft_bytes) : "") + "; " + megabytes(available) + " of memory are free",
                "lower -c, or use --cache-type-k q8_0 --cache-type-v q8_0", ErrorKind::does_not_fit};
 }
 
@@ -106,14 +122,7 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   r->kernels = *kernels;
   r->options = std::move(options);
   r->pool = std::make_unique<ThreadPool>(r->options.threads > 0 ? r->options.threads : usable_cpus());
-  {
-    auto file = GgufFile::open(r->options.model_path);
-    if (!file) return file.error();
-    const auto config = read_config(*file, false);
-    if (config && r->options.context == 0) r->options.context = std::min<int64_t>(4096, config->context_length);
-    if (config)
-      if (auto fits = check_memory(*r, *config, file->size_bytes()); !fits) return fits.error();
-  }
+  if (auto fits = plan_memory(r->options); !fits) return fits.error();
   auto model = load_model(r->options.model_path, *r->pool, load_progress("loading the model"));
   clear_progress();
   if (!model) return model.error();
@@ -133,20 +142,18 @@ Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) con
   std::unique_ptr<Drafter> by_model;
   if (spec.model) {
     OUTRIDER_CHECK(draft != nullptr);
-    auto made = ModelDrafter::make(*draft, *kernels, *pool,
-                                   {.limits = spec.model_limits, .k_type = options.draft_k_type, .v_type = options.draft_v_type, .context = options.context, .requests = options.requests, .kept_prefixes = options.kept_prefixes});
+    auto made = ModelDrafter::make(*draft, *kernels, *pool, drafter_options(options, spec.model_limits));
     if (!made) return made.error();
     by_model = std::move(*made);
   }
   if (!spec.ngram) return by_model;
-  auto by_ngram = std::make_unique<NgramDrafter>(NgramDrafter::Options{.limits = spec.ngram_limits, .shortest_match = spec.shortest_match});
+  auto by_ngram = std::make_unique<NgramDrafter>(NgramDrafter::Options{.limits = spec.ngram_limits, .shortest_match = spec.shortest_match, .context = options.context});
   if (!by_model) return std::unique_ptr<Drafter>(std::move(by_ngram));
   return std::unique_ptr<Drafter>(std::make_unique<Cascade>(std::move(by_ngram), std::move(by_model), spec.long_match));
 }
 
 Result<std::unique_ptr<Engine>> Runtime::make_engine(std::unique_ptr<Drafter> drafter) const {
-  return Engine::make(*model, *kernels, *pool, clock, std::move(drafter),
-                      {.context = options.context, .requests = options.requests, .kept_prefixes = options.kept_prefixes, .k_type = options.k_type, .v_type = options.v_type});
+  return Engine::make(*model, *kernels, *pool, clock, std::move(drafter), engine_options(options));
 }
 
 }  // namespace outrider::cli

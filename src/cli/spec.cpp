@@ -22,7 +22,7 @@ Result<void> set_key(SpecPlan& plan, const std::string& kind, const std::string&
   DraftLimits& limits = model ? plan.model_limits : plan.ngram_limits;
   const bool known = key == "max" || key == "min" || (model ? key == "p_min" : key == "match" || key == "long");
   if (!known) return spec_error(kind + " has no key «" + key + "»", model ? "known keys: max, min, p_min" : "known keys: max, min, match, long");
-  const auto x = key == "p_min" ? number_of(kind, key, value, 0, 1, false) : number_of(kind, key, value, key == "match" || key == "long" ? 1 : 0, key == "long" ? 64 : 31, true);
+  const auto x = key == "p_min" ? number_of(kind, key, value, 0, 1, false) : number_of(kind, key, value, key == "match" || key == "long" ? 1 : 0, key == "long" ? 32 : 31, true);
   if (!x) return x.error();
   if (key == "max") limits.max = int(*x);
   if (key == "min") limits.min = int(*x);

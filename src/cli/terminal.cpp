@@ -55,7 +55,6 @@ Result<std::string> read_all(int fd, const std::string& name) {
 
 }  // namespace
 
-bool stdout_is_terminal() { return isatty(1); }
 bool stderr_is_terminal() { return isatty(2); }
 bool stdin_is_terminal() { return isatty(0); }
 
@@ -92,8 +91,9 @@ void watch_interrupts() {
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
 }
+
+void ignore_broken_pipes() { signal(SIGPIPE, SIG_IGN); }
 
 std::atomic<bool>& interrupted() { return g_interrupted; }
 

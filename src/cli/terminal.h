@@ -9,7 +9,6 @@
 
 namespace outrider::cli {
 
-bool stdout_is_terminal();
 bool stderr_is_terminal();
 bool stdin_is_terminal();
 
@@ -20,7 +19,9 @@ void warn(const std::string& line);  // the same, marked
 // Prints «outrider: message; hint» and gives the exit code.
 int report(const Error& error);
 
-// Ctrl-C sets the flag; a second one while it is set ends the process with 130.
+// A reader that went away shows as a failed write, not as a signal.
+void ignore_broken_pipes();
+// From here on Ctrl-C sets the flag, for commands that can stop by themselves; a second one while it is set ends the process with 130.
 void watch_interrupts();
 std::atomic<bool>& interrupted();
 

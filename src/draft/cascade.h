@@ -10,7 +10,7 @@ class Cascade final : public Drafter {
   Cascade(std::unique_ptr<NgramDrafter> ngram, std::unique_ptr<Drafter> model, int long_match)
       : ngram_(std::move(ngram)), model_(std::move(model)), long_match_(long_match) {}
 
-  const char* kind() const override { return "ngram+model"; }
+  std::string_view kind() const override { return "ngram+model"; }
   Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) override;
   void end(int64_t request) override;
   void propose(std::span<DraftJob> jobs) override;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
 #include "sample/accept.h"
@@ -15,10 +16,10 @@ namespace outrider {
 struct Draft {
   DraftTree tree{0};
   std::array<float, kMaxDraftRows> probability;  // the drafter's own estimate that a row's token is right given its parent
-  const char* source = "";                       // kind of the drafter that filled it
+  std::string_view source;                       // kind of the drafter that filled it
 
   int size() const { return tree.size - 1; }
-  void reset(int32_t pending) { tree = DraftTree(pending), source = ""; }
+  void reset(int32_t pending) { tree = DraftTree(pending), source = {}; }
   int add(int32_t token, int parent, float p) {
     const int row = tree.add(token, parent);
     probability[size_t(row)] = p;
@@ -30,6 +31,7 @@ struct DraftLimits {
   int max = 4;              // drafted tokens a round; 0 = none
   int min = 0;              // shorter drafts are dropped
   float min_probability = 0.6f;  // a model's own certainty below which it stops (softmax at temperature 1)
+  bool paced = true;             // pause while drafting does not pay (pace.h); off where every draft is wanted, as in checks
 };
 
 struct DraftJob {
@@ -50,9 +52,9 @@ struct DraftOutcome {
 class Drafter {
  public:
   virtual ~Drafter() = default;
-  virtual const char* kind() const = 0;
+  virtual std::string_view kind() const = 0;
 
-  // A request comes and goes. `prompt` may already be known in part from an earlier one; `stream` sampling settings are the request's.
+  // A request comes and goes. `prompt` is its whole prompt, `sampling` the settings that its answer is sampled with.
   // An error means that the request cannot be drafted for (memory).
   virtual Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) = 0;
   virtual void end(int64_t request) = 0;

@@ -13,7 +13,7 @@ class FuzzDrafter final : public Drafter {
   // truth: what the answer is expected to be (from a plain run); empty is fine. vocabulary: random tokens are below it.
   FuzzDrafter(uint64_t seed, int32_t vocabulary, std::vector<int32_t> truth) : state_(seed), vocabulary_(vocabulary), truth_(std::move(truth)) {}
 
-  const char* kind() const override { return "fuzz"; }
+  std::string_view kind() const override { return "fuzz"; }
   Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) override;
   void end(int64_t request) override { prompt_tokens_.erase(request); }
   void propose(std::span<DraftJob> jobs) override;

@@ -9,8 +9,16 @@ namespace {
 constexpr int kChunkRows = 128;      // prompt rows in one forward
 constexpr int kCatchUpRows = 12;     // more than this is read as text before drafting
 int pages_for(int64_t tokens) { return int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock); }
+int pages_per_request(const ModelDrafter::Options& o) { return pages_for(o.context) + 2; }  // + the window + a page copied on write
+int pages_in_all(const ModelDrafter::Options& o) { return o.requests * pages_per_request(o) + o.kept_prefixes; }
+int rows_with_logits(const ModelDrafter::Options& o) { return o.requests * (kCatchUpRows + 1); }
+int rows_in_pass(const ModelDrafter::Options& o) { return std::max(kChunkRows, rows_with_logits(o)); }
 
 }  // namespace
+
+size_t ModelDrafter::bytes(const ModelPlan& plan, const Options& o) {
+  return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes() + Pass::bytes(plan.config, rows_in_pass(o), rows_with_logits(o));
+}
 
 ModelDrafter::ModelDrafter(const Model& model, const kernels::Kernels& kernels, Options options) : model_(model), kernels_(kernels), options_(options) {
   const Vocabulary& v = model.vocabulary();
@@ -20,19 +28,20 @@ ModelDrafter::ModelDrafter(const Model& model, const kernels::Kernels& kernels, 
 
 Result<std::unique_ptr<ModelDrafter>> ModelDrafter::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, Options options) {
   std::unique_ptr<ModelDrafter> d(new ModelDrafter(model, kernels, options));
-  const int per_request = pages_for(options.context) + 2;  // + the window + a page copied on write
-  auto pages = PagePool::make(model.kv_geometry(options.k_type, options.v_type), options.requests * per_request + options.kept_prefixes);
+  auto pages = PagePool::make(model.kv_geometry(options.k_type, options.v_type), pages_in_all(options));
   if (!pages) return pages.error();
-  auto pass = Pass::make(model.config(), kernels, pool, std::max(kChunkRows, options.requests * (kCatchUpRows + 1)), options.requests * (kCatchUpRows + 1));
+  auto pass = Pass::make(model.config(), kernels, pool, rows_in_pass(options), rows_with_logits(options));
   if (!pass) return pass.error();
   d->pages_.emplace(std::move(*pages)), d->pass_.emplace(std::move(*pass)), d->kept_.emplace(options.kept_prefixes);
   return d;
 }
 
 Result<void> ModelDrafter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) {
-  Timeline timeline = kept_->resume(*pages_, options_.context, prompt, int64_t(prompt.size()), pages_for(options_.context) + 2);
+  Timeline timeline = kept_->resume(*pages_, options_.context, prompt, int64_t(prompt.size()), pages_per_request(options_));
   if (!timeline.ok()) return Error{"the drafter has no memory left for another request", "allow more requests or fewer drafters", ErrorKind::does_not_fit};
-  lines_.emplace(request, Line{std::move(timeline), Sampler(sampling, int32_t(model_.config().vocabulary), padding_, kernels_), 0, {}, 0, false, false, {}});
+  SamplingSettings own = sampling;  // the target's vocabulary may have more rows of padding than ours
+  std::erase_if(own.logit_bias, [&](const LogitBias& b) { return b.token >= model_.config().vocabulary; });
+  lines_.emplace(request, Line{std::move(timeline), Sampler(own, int32_t(model_.config().vocabulary), padding_, kernels_), 0, {}, 0, false, false, {}});
   return {};
 }
 
@@ -59,7 +68,6 @@ bool ModelDrafter::catch_up(Line& line, const DraftJob& job) {
     pass_->extend(t, text);
     model_.forward(*pass_);
     t.committed(text);
-    prompt_tokens_read_ += n;
     line.read_text = true;
   }
   line.catch_up = int(int64_t(job.tokens.size()) - t.length());
@@ -92,7 +100,7 @@ void ModelDrafter::choose_next(Line& line, DraftJob& job, std::span<const float>
 void ModelDrafter::propose(std::span<DraftJob> jobs) {
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
-    line.writing = std::min(job.budget, options_.limits.max) > 0 && line.pace.open() && catch_up(line, job);
+    line.writing = std::min(job.budget, options_.limits.max) > 0 && (!options_.limits.paced || line.pace.open()) && catch_up(line, job);
   }
   for (bool first = true;; first = false) {
     pass_->clear();

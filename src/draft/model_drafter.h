@@ -22,15 +22,16 @@ class ModelDrafter final : public Drafter {
     int requests = 1;        // at once
     int kept_prefixes = 1;
   };
+  // Bytes make() will reserve beside the weights.
+  static size_t bytes(const ModelPlan& plan, const Options& options);
   // The model must outlive the drafter. Check compare_vocabularies first.
   static Result<std::unique_ptr<ModelDrafter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, Options options);
 
-  const char* kind() const override { return "model"; }
+  std::string_view kind() const override { return "model"; }
   Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) override;
   void end(int64_t request) override;
   void propose(std::span<DraftJob> jobs) override;
   void observe(std::span<const DraftOutcome> outcomes) override;
-  int64_t prompt_tokens_read() const { return prompt_tokens_read_; }
 
  private:
   struct Line {
@@ -55,7 +56,6 @@ class ModelDrafter final : public Drafter {
   std::optional<PrefixCache> kept_;
   std::vector<int32_t> padding_;  // ids that no text uses
   std::unordered_map<int64_t, Line> lines_;
-  int64_t prompt_tokens_read_ = 0;
 };
 
 }  // namespace outrider

@@ -1,7 +1,9 @@
 #include "draft/ngram.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 namespace outrider {
 
@@ -14,6 +16,9 @@ constexpr int kCandidates = 64;  // earlier places looked at for one match
 Result<void> NgramDrafter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings&) {
   Corpus& corpus = corpora_[request];
   corpus = Corpus();
+  const size_t tokens = std::max(size_t(options_.context), prompt.size()) + kMaxDraftRows;
+  corpus.tokens.reserve(tokens), corpus.previous.reserve(tokens);
+  corpus.latest.assign(std::bit_ceil(2 * tokens), -1);
   for (const int32_t token : prompt) append(corpus, token);
   return {};
 }
@@ -27,8 +32,7 @@ void NgramDrafter::append(Corpus& c, int32_t token) const {
   if (at + 1 < n) return;
   uint64_t hash = 0x9e3779b97f4a7c15ull;
   for (int i = at + 1 - n; i <= at; ++i) hash = (hash ^ uint32_t(c.tokens[size_t(i)])) * 0xff51afd7ed558ccdull, hash ^= hash >> 29;
-  const auto [entry, fresh] = c.latest.try_emplace(hash, at);
-  if (!fresh) c.previous.back() = std::exchange(entry->second, at);
+  c.previous.back() = std::exchange(c.latest[hash & (c.latest.size() - 1)], at);
 }
 
 // Brings the corpus up to the job's tokens and its pending one.
@@ -61,7 +65,7 @@ void NgramDrafter::propose(std::span<DraftJob> jobs) {
     Corpus& c = corpora_[job.request];
     follow(c, job);
     look_up(c);
-    if (c.match == 0 || !c.pace.open()) continue;
+    if (c.match == 0 || (options_.limits.paced && !c.pace.open())) continue;
     // Long matches and recent success earn long drafts; a wrong row costs the target time.
     const int earned = std::max(int(std::ceil(2 * c.trust)) + 1, c.match >= 2 * options_.shortest_match ? c.match / 2 : 1);
     const int count = std::min({options_.limits.max, job.budget, earned, int(c.tokens.size()) - c.proposed_from});

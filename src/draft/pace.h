@@ -5,7 +5,7 @@ namespace outrider {
 
 class Pace {
  public:
-  // Asked once a round: may the drafter propose?
+  // Asked in every round in which the drafter would propose: may it?
   bool open() {
     if (pause_ == 0) return true;
     --pause_;

@@ -15,7 +15,7 @@ struct StepRecord {
   int prompt_rows = 0;  // of prompts being read
   int rows = 0;         // of windows, the pending tokens included
   int drafted = 0, accepted = 0, rejected = 0, untested = 0;  // drafted = accepted + rejected + untested
-  int cut = 0;          // accepted but past the end of the answer
+  int cut = 0;          // chosen but not delivered: past the end of the answer, or its end token
   int emitted = 0;      // emitted = choices + accepted − cut
   int choices = 0;      // requests whose target chose a token in this step
 };

@@ -33,9 +33,9 @@ class Engine {
   // drafter may be null. Model, pool, kernels and clock must outlive the engine.
   static Result<std::unique_ptr<Engine>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock,
                                               std::unique_ptr<Drafter> drafter, EngineOptions options);
-  // Bytes make() will reserve: KV pages and working buffers, without weights.
-  static size_t kv_bytes(const Model& model, const EngineOptions& options);
-  static size_t work_bytes(const Model& model, const EngineOptions& options);
+  // Bytes make() will reserve beside the weights: KV pages and working buffers.
+  static size_t kv_bytes(const ModelPlan& plan, const EngineOptions& options);
+  static size_t work_bytes(const ModelPlan& plan, const EngineOptions& options);
 
   // Errors: empty prompt, a token outside the vocabulary, bad settings, a prompt longer than the context.
   Result<int64_t> submit(Request request);
@@ -55,8 +55,7 @@ class Engine {
 
   const std::vector<StepRecord>& records() const { return records_; }
   void clear_records() { records_.clear(); }
-  void forget_prefixes() { prefixes_.clear(); }
-  const char* drafter_kind() const { return drafter_ ? drafter_->kind() : "off"; }
+  std::string_view drafter_kind() const { return drafter_ ? drafter_->kind() : "off"; }
   const EngineOptions& options() const { return options_; }
 
  private:

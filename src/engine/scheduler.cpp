@@ -1,4 +1,4 @@
-// Who runs: admission, prompt chunks, context limits, the end of answers.
+// Who runs: admission, prompt chunks, context limits, the price of plain decoding, the end of answers.
 #include <algorithm>
 
 #include "base/check.h"
@@ -15,7 +15,8 @@ int pages_per_request(const EngineOptions& o) { return pages_for(o.context) + 2;
 
 int pages_in_all(const EngineOptions& o) { return o.requests * pages_per_request(o) + o.kept_prefixes; }
 
-int rows_in_pass(const EngineOptions& o) { return std::max(o.prompt_rows, o.requests * kMaxDraftRows); }
+// A chunk of prompts beside the windows of all requests.
+int rows_in_pass(const EngineOptions& o) { return o.prompt_rows + o.requests * kMaxDraftRows; }
 
 }  // namespace
 
@@ -36,8 +37,8 @@ Engine::Engine(const Model& model, const Clock& clock, std::unique_ptr<Drafter> 
     if (!v.contains(id) || v.is_padding(id)) padding_.push_back(id);
 }
 
-size_t Engine::kv_bytes(const Model& model, const EngineOptions& o) { return size_t(pages_in_all(o)) * model.kv_geometry(o.k_type, o.v_type).page_bytes(); }
-size_t Engine::work_bytes(const Model& model, const EngineOptions& o) { return Pass::bytes(model.config(), rows_in_pass(o), o.requests * kMaxDraftRows); }
+size_t Engine::kv_bytes(const ModelPlan& plan, const EngineOptions& o) { return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes(); }
+size_t Engine::work_bytes(const ModelPlan& plan, const EngineOptions& o) { return Pass::bytes(plan.config, rows_in_pass(o), o.requests * kMaxDraftRows); }
 
 Result<std::unique_ptr<Engine>> Engine::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock,
                                              std::unique_ptr<Drafter> drafter, EngineOptions o) {
@@ -106,12 +107,10 @@ void Engine::admit() {
 // Prompts share the step's rows in order of arrival.
 void Engine::plan_prompts() {
   int left = options_.prompt_rows;
-  for (auto& s : running_)
-    if (!s->reading) left -= kMaxDraftRows;
   for (auto& s : running_) {
     s->chunk = 0;
     if (!s->reading || s->answer->finish != Finish::running) continue;
-    const int chunk = std::min<int>(std::max(left, 0), int(s->unread().size()));
+    const int chunk = std::min<int>(left, int(s->unread().size()));
     if (chunk == 0) continue;
     OUTRIDER_CHECK(s->timeline.room(chunk));
     s->chunk = chunk, left -= chunk;

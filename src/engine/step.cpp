@@ -3,6 +3,8 @@
 
 namespace outrider {
 
+static_assert(kMaxDraftRows == Timeline::kWindowRows, "a draft tree fills a window");
+
 StepRecord Engine::step() {
   StepRecord record;
   record.start_ms = clock_.now_ms();

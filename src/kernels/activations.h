@@ -17,14 +17,13 @@
 namespace outrider::kernels {
 
 inline constexpr int kPanelColumns = 8;
-inline constexpr int kMaxColumns = 512;
 
 struct PanelRecord {
   static constexpr OUTRIDER_ALWAYS_INLINE int64_t words(int columns) { return 12 * int64_t(columns); }
 };
 
 struct Activations {
-  int columns = 0;         // n, 1…kMaxColumns
+  int columns = 0;         // n ≥ 1
   int64_t k = 0;           // padded to a multiple of 32
   int32_t* panels = nullptr;        // activation_words(columns, k) words, 64-byte aligned
   const float* values = nullptr;    // [columns][value_stride]

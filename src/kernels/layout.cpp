@@ -1,5 +1,6 @@
 #include "base/check.h"
 #include "kernels/matrix.h"
+#include "quant/blocks.h"
 
 namespace outrider::kernels {
 
@@ -82,9 +83,7 @@ MatrixLayout matrix_layout(QuantType type, int64_t rows, int64_t columns) {
 }
 
 void set_table(Matrix& matrix) {
-  static constexpr int8_t kIq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-  static constexpr int8_t kMxfp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the values, the scale is halved
-  const int8_t* table = matrix.layout.type == QuantType::mxfp4 ? kMxfp4 : kIq4;
+  const int8_t* table = matrix.layout.type == QuantType::mxfp4 ? kMxfp4DoubledLevels : kIq4Levels;  // of other types nothing is looked up
   for (int i = 0; i < 16; ++i) matrix.table[i] = table[i];
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/half.h"
+#include "quant/blocks.h"
 
 namespace outrider::kernels {
 
@@ -49,12 +50,10 @@ void read_mxfp4(const uint8_t* p, int blocks, RowMacro& out) {
   }
 }
 
-// The packed 6-bit scales and minima of Q4_K and Q5_K.
-void k_scales(const uint8_t* s, RowMacro& out) {
-  for (int j = 0; j < 4; ++j) {
-    out.sc[j] = s[j] & 63, out.mn[j] = s[j + 4] & 63;
-    out.sc[j + 4] = uint8_t((s[j + 8] & 15) | ((s[j] >> 6) << 4));
-    out.mn[j + 4] = uint8_t((s[j + 8] >> 4) | ((s[j + 4] >> 6) << 4));
+void k_scales(const uint8_t* packed, RowMacro& out) {
+  for (int s = 0; s < 8; ++s) {
+    const ScaleMin sm = scale_min_of(packed, s);
+    out.sc[s] = uint8_t(sm.scale), out.mn[s] = uint8_t(sm.min);
   }
 }
 
@@ -97,11 +96,7 @@ void read_q3_k(const uint8_t* p, RowMacro& out) {
     const int n = i / 128, j = (i % 128) / 32, l = i % 32;
     out.codes[i] = uint8_t(((qs[32 * n + l] >> (2 * j)) & 3) | (((hmask[l] >> (4 * n + j)) & 1) << 2));
   }
-  for (int s = 0; s < 16; ++s) {
-    const int low = s < 8 ? scales[s] & 15 : scales[s - 8] >> 4;
-    const int high = (scales[8 + s % 4] >> (2 * (s / 4))) & 3;
-    out.sc[s] = uint8_t(int8_t((low | high << 4) - 32));
-  }
+  for (int s = 0; s < 16; ++s) out.sc[s] = uint8_t(int8_t(q3k_scale_of(scales, s)));
   out.super_d = load16(p + 108);
 }
 

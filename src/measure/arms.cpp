@@ -9,7 +9,7 @@ namespace outrider {
 namespace {
 
 constexpr int kLengths[5][2] = {{1, 1}, {2, 3}, {4, 7}, {8, 15}, {16, 16}};  // bands of draft lengths; a length is drawn within
-constexpr size_t kMostArms = 24;
+constexpr size_t kMostArms = 24;  // more only where drafters × bands need more
 constexpr int kTwoWay = 7;  // settings that are on or off
 
 struct Dice {
@@ -65,7 +65,8 @@ std::vector<VerifyArm> covering_arms(const std::vector<ArmDrafter>& drafters, bo
   std::set<Pair> covered;
   std::vector<VerifyArm> arms;
   // Greedy: of many random arms, the one with most pairs not seen yet.
-  while (arms.size() < kMostArms) {
+  const size_t most_arms = std::max(kMostArms, drafters.size() * std::size(kLengths));
+  while (arms.size() < most_arms) {
     Point best{};
     size_t most = 0;
     for (int tries = 0; tries < 400; ++tries) {

@@ -38,12 +38,12 @@ Result<const std::vector<TokenId>*> LosslessCheck::plain(const VerifyArm& arm, s
 
 Result<std::unique_ptr<Drafter>> LosslessCheck::drafter(const VerifyArm& arm, const std::vector<TokenId>& truth) {
   if (arm.drafter == ArmDrafter::fuzz) return std::unique_ptr<Drafter>(std::make_unique<FuzzDrafter>(arm.seed * 97 + uint64_t(arm.length), int32_t(setup_.model->config().vocabulary), truth));
-  NgramDrafter::Options ngram{.limits = {.max = arm.length, .min = 0, .min_probability = 0}, .shortest_match = 2};
+  NgramDrafter::Options ngram{.limits = {.max = arm.length, .min = 0, .min_probability = 0, .paced = false}, .shortest_match = 2, .context = setup_.context};
   if (arm.drafter == ArmDrafter::ngram) return std::unique_ptr<Drafter>(std::make_unique<NgramDrafter>(ngram));
   const Model& small = arm.drafter == ArmDrafter::self ? *setup_.model : *setup_.draft;
   auto& pool = arm.one_thread ? *setup_.one_thread : *setup_.all_threads;
   auto model = ModelDrafter::make(small, arm.narrow_kernels ? *setup_.narrow : *setup_.kernels, pool,
-                                  {.limits = {.max = arm.length, .min = 0, .min_probability = arm.drafter == ArmDrafter::self ? 0.0f : 0.3f}, .k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv),
+                                  {.limits = {.max = arm.length, .min = 0, .min_probability = arm.drafter == ArmDrafter::self ? 0.0f : 0.3f, .paced = false}, .k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv),
                                    .context = setup_.context, .requests = 2, .kept_prefixes = 0});
   if (!model) return model.error();
   if (arm.drafter != ArmDrafter::both) return std::unique_ptr<Drafter>(std::move(*model));
@@ -70,7 +70,10 @@ Result<void> LosslessCheck::compare(const VerifyArm& arm, std::span<const size_t
     if (!id) return id.error();
     ids.push_back(*id);
   }
-  while (!(*engine)->idle()) (*engine)->step();
+  while (!(*engine)->idle()) {
+    if (setup_.stop && setup_.stop->load()) return Error{"interrupted", ""};
+    (*engine)->step();
+  }
   for (size_t i = 0; i < prompts.size(); ++i) {
     const Engine::Answer& answer = (*engine)->answer(ids[i]);
     result.answers += 1, result.tokens += answer.account.emitted;
@@ -84,7 +87,7 @@ Result<void> LosslessCheck::compare(const VerifyArm& arm, std::span<const size_t
 
 Result<ArmResult> LosslessCheck::run(const VerifyArm& arm) {
   ArmResult result;
-  const size_t step = arm.two_requests && setup_.prompts.size() > 1 ? 2 : 1;
+  const size_t step = arm.two_requests ? 2 : 1;
   for (size_t p = 0; p < setup_.prompts.size(); p += step) {
     const size_t both[2] = {p, (p + 1) % setup_.prompts.size()};
     if (auto r = compare(arm, {both, step}, result); !r) return r.error();

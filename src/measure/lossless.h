@@ -1,6 +1,8 @@
 #pragma once
 // Does speculation change the text? Every arm (a drafter with settings) must give exactly the tokens of plain decoding with the same
-// sampling. Arms are a covering choice (every pair of settings occurs together) or the whole product.
+// sampling. Arms are a covering choice (every pair of settings occurs together) or all combinations of drafter, length, threads, KV type,
+// sampling and penalties.
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,7 +28,7 @@ struct VerifyArm {
 };
 std::string arm_text(const VerifyArm& arm);
 
-// `drafters`: those that can be had. At most 24 arms, drawn with `seed`.
+// `drafters`: those that can be had. 24 arms, or one more when five drafters need it; drawn with `seed`.
 std::vector<VerifyArm> covering_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv, bool narrow_kernels, uint64_t seed);
 std::vector<VerifyArm> all_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv);
 
@@ -53,6 +55,7 @@ class LosslessCheck {
     std::vector<std::vector<TokenId>> prompts;
     int64_t tokens = 48;
     int64_t context = 4096;
+    const std::atomic<bool>* stop = nullptr;  // set from outside to end a run with an error
   };
   explicit LosslessCheck(Setup setup) : setup_(std::move(setup)) {}
 

@@ -48,6 +48,14 @@ class Model {
 
 using LoadProgress = std::function<void(size_t done_bytes, size_t total_bytes)>;
 
+// What loading would reserve, from the header alone.
+struct ModelPlan {
+  Config config;
+  size_t weight_bytes = 0;
+  KvGeometry kv_geometry(kernels::KvType k_type, kernels::KvType v_type) const { return {config.layers, config.kv_heads, {k_type, v_type, config.head_dim}}; }
+};
+Result<ModelPlan> plan_model(const std::string& path);
+
 // Opens, checks and loads. Errors: unreadable file, unknown architecture (the known ones are named), missing tensors, memory.
 Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress = {});
 

@@ -20,8 +20,6 @@ class Pass {
   static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
   static size_t bytes(const Config& config, int max_rows, int max_logits);
 
-  int max_rows() const { return max_rows_; }
-  int max_logits() const { return max_logits_; }
 
   // Building: clear, add rows, then Model::forward.
   void clear();
@@ -73,7 +71,6 @@ class Pass {
     const uint8_t* path;  // window rows of its past, or null
   };
   Pass() = default;
-  void carve(int max_rows, int max_logits);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
   void multiply_rows(const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);

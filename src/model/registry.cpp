@@ -24,7 +24,16 @@ std::string supported_architectures() {
   return names;
 }
 
-Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress) {
+namespace {
+
+// The model with nothing loaded yet, and the loader that knows its tensors.
+struct Opened {
+  std::unique_ptr<GgufFile> file;
+  std::unique_ptr<Llama> model;
+  std::unique_ptr<WeightLoader> loader;
+};
+
+Result<Opened> open_model(const std::string& path) {
   auto file = GgufFile::open(path);
   if (!file) return file.error();
   const auto architecture = file->string("general.architecture");
@@ -37,13 +46,30 @@ Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& p
   if (!config) return config.error();
   auto vocabulary = read_vocabulary(*file);
   if (!vocabulary) return vocabulary.error();
-  auto model = std::make_unique<Llama>(std::move(*config), std::move(*vocabulary), path);
-  WeightLoader loader(*file);
-  model->declare(loader);
-  auto weights = loader.load(pool, progress);
+  Opened opened;
+  opened.file = std::make_unique<GgufFile>(std::move(*file));
+  opened.model = std::make_unique<Llama>(std::move(*config), std::move(*vocabulary), path);
+  opened.loader = std::make_unique<WeightLoader>(*opened.file);
+  opened.model->declare(*opened.loader);
+  if (opened.loader->error()) return *opened.loader->error();
+  return opened;
+}
+
+}  // namespace
+
+Result<ModelPlan> plan_model(const std::string& path) {
+  auto opened = open_model(path);
+  if (!opened) return opened.error();
+  return ModelPlan{opened->model->config(), opened->loader->bytes()};
+}
+
+Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress) {
+  auto opened = open_model(path);
+  if (!opened) return opened.error();
+  auto weights = opened->loader->load(pool, progress);
   if (!weights) return weights.error();
-  ModelLoading::keep(*model, std::move(*weights));
-  return std::unique_ptr<Model>(std::move(model));
+  ModelLoading::keep(*opened->model, std::move(*weights));
+  return std::unique_ptr<Model>(std::move(opened->model));
 }
 
 }  // namespace outrider

@@ -35,10 +35,10 @@ TEST(Options, NamesAndAliasesAreUniqueWithinACommand) {
       while (at < aliases.size()) {
         const size_t comma = std::min(aliases.find(',', at), aliases.size());
         const std::string name = aliases.substr(at, comma - at);
-        if (!name.empty()) EXPECT_TRUE(seen.insert(name).second) << c.name << " " << name;
+        if (!name.empty()) { EXPECT_TRUE(seen.insert(name).second) << c.name << " " << name; }
         at = comma + 1;
       }
-      if (!o.fallback.empty() && o.name != "spec") EXPECT_TRUE(check_value(o, std::string(o.fallback), "default").ok()) << o.name;
+      if (!o.fallback.empty() && o.name != "spec") { EXPECT_TRUE(check_value(o, std::string(o.fallback), "default").ok()) << o.name; }
     }
   }
 }
@@ -94,7 +94,7 @@ TEST(Options, HelpListsEveryOptionOfItsCommand) {
     const auto p = parsed({std::string(c.name), "--help"});
     ASSERT_TRUE(p.help.has_value()) << c.name;
     for (const Option& o : option_table())
-      if (o.commands & c.command) EXPECT_NE(p.help->find("--" + std::string(o.name)), std::string::npos) << c.name << " " << o.name;
+      if (o.commands & c.command) { EXPECT_NE(p.help->find("--" + std::string(o.name)), std::string::npos) << c.name << " " << o.name; }
   }
 }
 

@@ -40,7 +40,7 @@ struct Fixture {
   }
 
   std::unique_ptr<Drafter> self(int max, float p_min, kernels::KvType kv = kernels::KvType::f16) {
-    auto d = ModelDrafter::make(*model, kernels::kernels_for(kernels::best_isa()), two, {.limits = {.max = max, .min = 0, .min_probability = p_min}, .k_type = kv, .v_type = kv, .context = 512, .requests = 4});
+    auto d = ModelDrafter::make(*model, kernels::kernels_for(kernels::best_isa()), two, {.limits = {.max = max, .min = 0, .min_probability = p_min, .paced = false}, .k_type = kv, .v_type = kv, .context = 512, .requests = 4});
     EXPECT_TRUE(d.ok());
     return std::move(*d);
   }
@@ -94,7 +94,7 @@ TEST_P(Law1, NoDrafterChangesTheText) {
         EXPECT_EQ(account.rejected, 0) << "a model that drafts for itself is always right";
         EXPECT_GT(account.accepted, 0);
         NgramDrafter::Options ngram;
-        ngram.limits.max = max, ngram.shortest_match = 1;
+        ngram.limits.max = max, ngram.limits.paced = false, ngram.shortest_match = 1;
         EXPECT_EQ(run(*f.engine(std::make_unique<NgramDrafter>(ngram), options), request), plain) << "ngram " << max;
         EXPECT_EQ(run(*f.engine(std::make_unique<Cascade>(std::make_unique<NgramDrafter>(ngram), f.self(max, 0.3f), 4), options), request), plain) << "cascade " << max;
       }

@@ -92,13 +92,13 @@ TEST_F(Quant, C07KvTypesOfTheDraftNeverChangeTheText) {
 TEST_F(Quant, C26CountersAddUp) {
   const Bench b(*target);
   const auto request = b.request("The history of the bicycle begins", 200);
-  for (const DraftLimits limits : {DraftLimits{.max = 6, .min = 4, .min_probability = 0}, DraftLimits{.max = 6, .min = 0, .min_probability = 0.8f}}) {
+  for (const DraftLimits limits : {DraftLimits{.max = 6, .min = 4, .min_probability = 0, .paced = false}, DraftLimits{.max = 6, .min = 0, .min_probability = 0.8f, .paced = false}}) {
     auto d = ModelDrafter::make(*model, best_kernels(), pool(), {.limits = limits, .context = 1024});
     const auto a = b.run(std::move(*d), request).account;  // run() checks the identities
     int64_t drafted = 0, accepted = 0;
     for (size_t i = 0; i < a.drafted_by_position.size(); ++i) {
       drafted += a.drafted_by_position[i], accepted += a.accepted_by_position[i];
-      if (i > 0) EXPECT_LE(a.accepted_by_position[i], a.accepted_by_position[i - 1]);
+      if (i > 0) { EXPECT_LE(a.accepted_by_position[i], a.accepted_by_position[i - 1]); }
     }
     EXPECT_EQ(drafted, a.drafted);
     EXPECT_EQ(accepted, a.accepted);
@@ -190,7 +190,7 @@ TEST_F(Smol, C41ColdEqualsCached) {
       const auto answer = Bench::run_on(*engine, request);
       EXPECT_EQ(answer.tokens, cold.tokens) << i;
       EXPECT_EQ(answer.account.prompt_tokens, int64_t(request.prompt.size()));
-      if (i > 0) EXPECT_GE(answer.account.cached_tokens, answer.account.prompt_tokens * 95 / 100);
+      if (i > 0) { EXPECT_GE(answer.account.cached_tokens, answer.account.prompt_tokens * 95 / 100); }
     }
     auto next = request;  // the conversation goes on
     next.prompt.insert(next.prompt.end(), cold.tokens.begin(), cold.tokens.end());

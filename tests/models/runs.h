@@ -68,13 +68,13 @@ struct Bench {
     return std::move(*e);
   }
   std::unique_ptr<Drafter> by_model(const Model& draft, int max, float p_min = 0, kernels::KvType kv = kernels::KvType::f16) const {
-    auto d = ModelDrafter::make(draft, best_kernels(), pool(), {.limits = {.max = max, .min = 0, .min_probability = p_min}, .k_type = kv, .v_type = kv, .context = options.context});
+    auto d = ModelDrafter::make(draft, best_kernels(), pool(), {.limits = {.max = max, .min = 0, .min_probability = p_min, .paced = false}, .k_type = kv, .v_type = kv, .context = options.context});
     EXPECT_TRUE(d.ok());
     return std::move(*d);
   }
   static std::unique_ptr<Drafter> by_ngram(int max) {
     NgramDrafter::Options o;
-    o.limits.max = max;
+    o.limits.max = max, o.limits.paced = false;
     return std::make_unique<NgramDrafter>(o);
   }
 

@@ -21,7 +21,6 @@ struct Lanes {
   using I = PairInt;
   using Bytes = PairInt;
   static constexpr bool kBiasedDot = false;
-  static constexpr int kQueryHeads = 3;
 
   OUTRIDER_INLINE F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
   OUTRIDER_INLINE F set(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }

@@ -14,7 +14,6 @@ struct Lanes {
   using I = __m512i;
   using Bytes = __m512i;
   static constexpr bool kBiasedDot = true;  // dot_signed wants code + 128 and the correction −128·Σa in the accumulator
-  static constexpr int kQueryHeads = 6;     // heads whose sums fit the registers at once
 
   OUTRIDER_INLINE F zero() { return _mm512_setzero_ps(); }
   OUTRIDER_INLINE F set(float x) { return _mm512_set1_ps(x); }
