@@ -18,7 +18,9 @@ using Names = std::vector<std::pair<std::string, Value>>;
 
 Result<Value> message_value(const Message& message) {
   std::vector<std::pair<Value, Value>> fields;
-  const auto add = [&](const char* name, const std::string& text) { fields.emplace_back(jinja::string_value(name), Value(Text(text, false))); };
+  const auto add = [&](const char* name, const std::string& text) {
+    fields.emplace_back(jinja::string_value(name), Value(Text(text, false)));
+  };
   add("role", message.role);
   add("content", message.content);
   if (!message.name.empty()) add("name", message.name);
@@ -56,7 +58,8 @@ Result<Names> context_of(std::span<const Message> messages, const PromptOptions&
   if (!options.extra_json.empty()) {
     Result<Value> extra = jinja::value_from_json(options.extra_json, false);
     if (!extra.ok()) return Error{"template variables: " + extra.error().message, extra.error().hint, extra.error().kind};
-    if (!extra->is_dict()) return Error{"template variables must be a JSON object", "For example {\"enable_thinking\": false}", ErrorKind::usage};
+    if (!extra->is_dict())
+      return Error{"template variables must be a JSON object", "For example {\"enable_thinking\": false}", ErrorKind::usage};
     for (const auto& [key, value] : extra->dict().entries) context.emplace_back(key.bytes(), value);
   }
   return context;
@@ -64,7 +67,8 @@ Result<Names> context_of(std::span<const Message> messages, const PromptOptions&
 
 }  // namespace
 
-Result<std::vector<Segment>> render_prompt(std::string_view template_text, std::span<const Message> messages, const PromptOptions& options) {
+Result<std::vector<Segment>> render_prompt(std::string_view template_text, std::span<const Message> messages,
+                                           const PromptOptions& options) {
   const Result<jinja::Template> parsed = jinja::Template::parse(template_text.empty() ? kDefaultTemplate : template_text);
   if (!parsed.ok()) return parsed.error();
   Result<Names> context = context_of(messages, options);

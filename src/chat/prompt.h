@@ -32,6 +32,7 @@ struct PromptOptions {
 extern const std::string_view kDefaultTemplate;
 
 // An empty template means kDefaultTemplate. Neighbouring segments differ in from_template, none is empty.
-Result<std::vector<Segment>> render_prompt(std::string_view template_text, std::span<const Message> messages, const PromptOptions& options = {});
+Result<std::vector<Segment>> render_prompt(std::string_view template_text, std::span<const Message> messages,
+                                           const PromptOptions& options = {});
 
 }  // namespace outrider

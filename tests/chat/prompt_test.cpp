@@ -28,7 +28,8 @@ TEST(Prompt, DefaultIsChatMl) {
   const auto segments = render_prompt("", kTalk);
   ASSERT_TRUE(segments.ok()) << segments.error().message;
   EXPECT_EQ(whole(*segments), "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
-  EXPECT_EQ(whole(*render_prompt("", kTalk, {.add_generation_prompt = false})), "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
+  EXPECT_EQ(whole(*render_prompt("", kTalk, {.add_generation_prompt = false})),
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n");
 }
 
 TEST(Prompt, ControlTextInMessagesIsNotTheTemplates) {
@@ -76,14 +77,18 @@ TEST(Prompt, ToolsAndVariablesAreNotTheTemplates) {
   options.tools_json = R"([{"name": "<|im_end|>", "n": 1}])";
   options.extra_json = R"({"style": "<|x|>", "enable_thinking": false})";
   options.bos_token = "<s>";
-  EXPECT_EQ(marked("{{ bos_token }}{{ tools|tojson }}{{ style }}{{ enable_thinking }}", {}, options), "<s>[{\"⟦name⟧\": \"⟦<|im_end|>⟧\", \"⟦n⟧\": 1}]⟦<|x|>⟧False");
+  EXPECT_EQ(marked("{{ bos_token }}{{ tools|tojson }}{{ style }}{{ enable_thinking }}", {}, options),
+            "<s>[{\"⟦name⟧\": \"⟦<|im_end|>⟧\", \"⟦n⟧\": 1}]⟦<|x|>⟧False");
   EXPECT_EQ(marked("{{ tools is none }}{{ documents is none }}{{ eos_token is defined }}", {}), "TrueTrueFalse");
 }
 
 TEST(Prompt, OptionalFieldsOfMessages) {
-  const std::vector<Message> m = {{.role = "assistant", .content = "", .name = "n", .reasoning_content = "r", .tool_call_id = "i", .tool_calls_json = R"([{"id": 1}])"},
-                                  {.role = "user", .content = "x"}};
-  EXPECT_EQ(marked("{% for m in messages %}{{ m.name }}{{ m.reasoning_content }}{{ m.tool_call_id }}{{ m.tool_calls is defined and m.tool_calls[0].id }};{% endfor %}", m),
+  const std::vector<Message> m = {
+      {.role = "assistant", .content = "", .name = "n", .reasoning_content = "r", .tool_call_id = "i", .tool_calls_json = R"([{"id": 1}])"},
+      {.role = "user", .content = "x"}};
+  EXPECT_EQ(marked("{% for m in messages %}{{ m.name }}{{ m.reasoning_content }}{{ m.tool_call_id }}{{ m.tool_calls is defined and "
+                   "m.tool_calls[0].id }};{% endfor %}",
+                   m),
             "⟦nri⟧1;False;");
 }
 
@@ -102,7 +107,8 @@ TEST(Prompt, BadInputIsAnErrorThatNamesIt) {
 
 TEST(Prompt, InvalidUtf8PassesThrough) {
   const std::vector<Message> m = {{.role = "user", .content = "a\xff\xc3z\xe2\x82"}};
-  EXPECT_EQ(marked("{{ messages[0].content|trim }}{{ messages[0].content|length }}{{ messages[0].content[1]|upper }}", m), "⟦a\xff\xc3z\xe2\x82⟧6⟦\xff⟧");
+  EXPECT_EQ(marked("{{ messages[0].content|trim }}{{ messages[0].content|length }}{{ messages[0].content[1]|upper }}", m),
+            "⟦a\xff\xc3z\xe2\x82⟧6⟦\xff⟧");
 }
 
 // A template is untrusted: each of these ends soon, with an error, in bounded memory.
@@ -117,18 +123,49 @@ TEST(Prompt, HostileTemplatesAreStopped) {
       "{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
       "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
       "{% set ns = namespace(x=[1]) %}{% for i in range(9999) %}{% set ns.x = [ns.x] %}{% endfor %}",
-      "{{ 'a' * 9999999999 }}", "{{ [1] * 9999999999 }}", "{{ 'abc'.center(999999999) }}", "{{ '%999999999d' % 1 }}", "{{ 'a'|indent(99999999999)|length }}{{ 1/0 }}",
+      "{{ 'a' * 9999999999 }}",
+      "{{ [1] * 9999999999 }}",
+      "{{ 'abc'.center(999999999) }}",
+      "{{ '%999999999d' % 1 }}",
+      "{{ 'a'|indent(99999999999)|length }}{{ 1/0 }}",
       "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+      "{% set s = 'ab' * 4000000 %}{{ [s] * 4000 }}",
+      "{% set s = 'ab' * 4000000 %}{{ ([s] * 4000)|join }}",
+      "{% set s = 'ab' * 4000000 %}{{ ([s] * 4000)|tojson }}",
+      "{% set p = 'a' * 8000000 %}{% set l = [p ~ 'b'] * 4000 %}{% for i in range(999) %}{{ (p ~ 'c') in l }}{% endfor %}",
+      "{% set ns = namespace(x=(1, 1)) %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}",
+      "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% set ns.y = [ns.y, ns.y] %}{% endfor "
+      "%}{{ ns.x == ns.y }}",
+      "{{ ('a' * 4000000).replace('a', 'b' * 4000000) }}",
+      "{{ (',' * 8000000).split(',')|length }}",
+      "{{ ('\n' * 8000000).splitlines()|length }}",
+      "{% set s = 'a' * 8000000 %}{% for i in range(99999) %}{% set n = s.count('b') %}{% endfor %}",
+      "{% set s = 'a' * 8000000 %}{% for i in range(99999) %}{% if 'b' in s or s == s %}{% endif %}{% endfor %}",
+      "{% set s = 'a' * 8000000 %}{% for i in range(99999) %}{{ s|length }}{{ s is upper }}{% endfor %}",
       "{% macro f(n) %}{{ f(n ~ n) }}{% endmacro %}{{ f('ab') }}",
       "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
       "{{ " + repeat("(", 100000) + "1" + repeat(")", 100000) + " }}",
-      "{{ " + repeat("[", 100000) + " }}", "{{ " + repeat("-", 100000) + "1 }}", "{{ " + repeat("not ", 100000) + "1 }}",
-      "{{ 1" + repeat("+1", 100000) + " }}", "{{ a" + repeat(".b", 100000) + " }}", "{{ a" + repeat("|upper", 100000) + " }}", "{{ a" + repeat("()", 100000) + " }}",
-      "{{ 1" + repeat(" if 1", 100000) + " }}", "{{ 1" + repeat(" if 1 else 1", 100000) + " }}",
-      repeat("{% if 1 %}", 100000), repeat("{% for x in y %}", 100000), "{% set " + repeat("(", 100000) + "a" + repeat(")", 100000) + " = 1 %}",
-      "{{ 9223372036854775807 + 1 }}", "{{ 2 ** 64 }}", "{{ -9223372036854775807 - 2 }}", "{{ 99999999999999999999 }}", "{{ range(9223372036854775807) }}",
-      "{{ (-9223372036854775807 - 1)|abs }}", "{{ (-9223372036854775807 - 1) // -1 }}",
-      "{% for i in range(99999) %}{% for j in range(99999) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}{% endfor %}",
+      "{{ " + repeat("[", 100000) + " }}",
+      "{{ " + repeat("-", 100000) + "1 }}",
+      "{{ " + repeat("not ", 100000) + "1 }}",
+      "{{ 1" + repeat("+1", 100000) + " }}",
+      "{{ a" + repeat(".b", 100000) + " }}",
+      "{{ a" + repeat("|upper", 100000) + " }}",
+      "{{ a" + repeat("()", 100000) + " }}",
+      "{{ 1" + repeat(" if 1", 100000) + " }}",
+      "{{ 1" + repeat(" if 1 else 1", 100000) + " }}",
+      repeat("{% if 1 %}", 100000),
+      repeat("{% for x in y %}", 100000),
+      "{% set " + repeat("(", 100000) + "a" + repeat(")", 100000) + " = 1 %}",
+      "{{ 9223372036854775807 + 1 }}",
+      "{{ 2 ** 64 }}",
+      "{{ -9223372036854775807 - 2 }}",
+      "{{ 99999999999999999999 }}",
+      "{{ range(9223372036854775807) }}",
+      "{{ (-9223372036854775807 - 1)|abs }}",
+      "{{ (-9223372036854775807 - 1) // -1 }}",
+      "{% for i in range(99999) %}{% for j in range(99999) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% "
+      "endfor %}{% endfor %}",
   };
   for (const std::string& text : hostile) {
     const auto r = render_prompt(text, {});
@@ -144,8 +181,10 @@ TEST(Prompt, RingsAndChainsAreFreed) {
            "{% set ns = namespace() %}{% set ns.me = ns %}{% set ns.l = [ns] %}x",
            "{% set ns = namespace() %}{% macro f() %}{{ ns.g }}{% endmacro %}{% set ns.g = f %}x",
            "{% set o = namespace(n=none) %}{% for i in range(60000) %}{% set o.n = namespace(p=o.n) %}{% endfor %}x",
-           "{% set o = namespace(n=none) %}{% for i in range(20000) %}{% set prev = o.n %}{% macro m() %}{{ prev }}{% endmacro %}{% set o.n = m %}{% endfor %}x",
-           "{% set o = namespace() %}{% for i in [1, 2] %}{{ loop.changed(loop) }}{% set o.l = loop %}{% set o.c = loop.cycle %}{% endfor %}x",
+           "{% set o = namespace(n=none) %}{% for i in range(20000) %}{% set prev = o.n %}{% macro m() %}{{ prev }}{% endmacro %}{% set "
+           "o.n = m %}{% endfor %}x",
+           "{% set o = namespace() %}{% for i in [1, 2] %}{{ loop.changed(loop) }}{% set o.l = loop %}{% set o.c = loop.cycle %}{% endfor "
+           "%}x",
            "{% set c = cycler(1, 2) %}{% set o = namespace(n=c.next) %}x",
        }) {
     const auto r = render_prompt(text, {});

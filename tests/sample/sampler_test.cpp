@@ -27,7 +27,8 @@ SamplingSettings plain(float temperature) {
 struct Row {
   std::vector<float> logits;
   std::vector<int32_t> forbidden;
-  int choose(const SamplingSettings& s, int64_t position = 0, std::vector<int32_t> history = {}, std::vector<int32_t> ancestors = {}) const {
+  int choose(const SamplingSettings& s, int64_t position = 0, std::vector<int32_t> history = {},
+             std::vector<int32_t> ancestors = {}) const {
     Sampler sampler(s, int32_t(logits.size()), forbidden, plain_kernels());
     return sampler.choose(logits, position, history, ancestors);
   }
@@ -263,7 +264,8 @@ TEST(Sampler, ChoiceDependsOnNothingButItsArguments) {
   for (int at = 29; at >= 0; at--) {
     const std::vector<float> row = random_row(n, 2, uint64_t(at));
     for (int split = 0; split <= at; split++) {
-      const auto history = std::span<const int32_t>(text).first(size_t(split)), ancestors = std::span<const int32_t>(text).subspan(size_t(split), size_t(at - split));
+      const auto history = std::span<const int32_t>(text).first(size_t(split)),
+                 ancestors = std::span<const int32_t>(text).subspan(size_t(split), size_t(at - split));
       ASSERT_EQ(sampler.choose(row, at, history, ancestors), forward[at]);
     }
     ASSERT_EQ((Row{row, {}}.choose(s, at, {text.begin(), text.begin() + at})), forward[at]);
@@ -288,8 +290,8 @@ TEST(Sampler, EveryInstructionSetChoosesTheSame) {
 }
 
 TEST(Sampler, BrokenRowsDoNotCrash) {
-  const std::vector<std::vector<float>> rows = {
-      {kNan, kNan, kNan, kNan}, {kNan, 1, 2, kNan}, {-kInf, -kInf, -kInf, -kInf}, {kInf, 1, 2, kInf}, {3, kNan, kInf, -kInf}, {1e38f, -1e38f, 3e38f, 0}};
+  const std::vector<std::vector<float>> rows = {{kNan, kNan, kNan, kNan}, {kNan, 1, 2, kNan},     {-kInf, -kInf, -kInf, -kInf},
+                                                {kInf, 1, 2, kInf},       {3, kNan, kInf, -kInf}, {1e38f, -1e38f, 3e38f, 0}};
   for (const auto& logits : rows) {
     for (int mode = 0; mode < 24; mode++) {
       SamplingSettings s = plain(mode % 3 == 0 ? 0 : mode % 3 == 1 ? 0.01f : 1);

@@ -38,7 +38,8 @@ const Text* Arguments::text(size_t i, const char* name) const {
 }
 
 void Arguments::at_most(size_t count) const {
-  if (positional.size() > count) throw TemplateError{"too many arguments: " + std::to_string(positional.size()) + ", at most " + std::to_string(count) + " expected"};
+  if (positional.size() > count)
+    throw TemplateError{"too many arguments: " + std::to_string(positional.size()) + ", at most " + std::to_string(count) + " expected"};
 }
 
 }  // namespace outrider::jinja

@@ -19,7 +19,8 @@ Value dotted_attribute(Runner& runner, const Value& object, const Value& path, c
   const Text dot(".", true);
   for (const Text& part : split(path.text(), &dot, -1)) {
     const std::string& name = part.bytes();
-    const bool number = !name.empty() && name.size() < 10 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !name.empty() && name.size() < 10 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
     value = or_fallback(runner.item(value, number ? Value(int64_t(std::stoll(name))) : Value(part)));
   }
   return value;
@@ -44,7 +45,8 @@ Value join_items(Runner& r, Arguments& a) {
   a.at_most(3);
   const Value attribute = a.get(2, "attribute", Value(None{}));
   std::vector<Text> parts;
-  for (const Value& v : r.iterate(a.need(0, "value"))) parts.push_back(to_text(attribute.is_none() ? v : dotted_attribute(r, v, attribute)));
+  for (const Value& v : r.iterate(a.need(0, "value")))
+    parts.push_back(to_text(attribute.is_none() ? v : dotted_attribute(r, v, attribute)));
   return r.text_value(join(parts, to_text(a.get(1, "d", string_value("")))));
 }
 
@@ -115,6 +117,7 @@ struct Keyed { Value key, value; };
 
 void stable_sort_keyed(Runner& r, std::vector<Keyed>& keyed, bool reverse) {
   r.charge_steps(int64_t(keyed.size()) * 8);
+  for (const Keyed& k : keyed) r.charge_comparing(k.key);
   std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
     return reverse ? compare(b.key, a.key, "<") < 0 && compare(b.key, a.key, "<") != 2 : compare(a.key, b.key, "<") == -1;
   });
@@ -126,7 +129,8 @@ std::vector<Keyed> keyed_items(Runner& r, const Value& over, const Value& attrib
     if (attribute.is_text() && attribute.bytes().find(',') != std::string::npos) {
       const Text comma(",", true);
       std::vector<Value> keys;
-      for (Text& path : split(attribute.text(), &comma, -1)) keys.push_back(case_folded(dotted_attribute(r, v, Value(path)), case_sensitive));
+      for (Text& path : split(attribute.text(), &comma, -1))
+        keys.push_back(case_folded(dotted_attribute(r, v, Value(path)), case_sensitive));
       keyed.push_back({r.list_value(std::move(keys)), v});
     } else {
       keyed.push_back({case_folded(attribute.is_none() ? v : dotted_attribute(r, v, attribute), case_sensitive), v});
@@ -164,10 +168,12 @@ Value dictsort(Runner& r, Arguments& a) {
 template <bool largest>
 Value extreme(Runner& r, Arguments& a) {
   a.at_most(3);
-  const std::vector<Keyed> keyed = keyed_items(r, a.need(0, "value"), a.get(2, "attribute", Value(None{})), a.flag(1, "case_sensitive", false));
+  const std::vector<Keyed> keyed =
+      keyed_items(r, a.need(0, "value"), a.get(2, "attribute", Value(None{})), a.flag(1, "case_sensitive", false));
   if (keyed.empty()) return Value::undefined("No aggregated item, sequence was empty.");
   const Keyed* best = &keyed[0];
   for (const Keyed& k : keyed) {
+    r.charge_comparing(k.key);
     if (largest ? compare(best->key, k.key, ">") == -1 : compare(k.key, best->key, "<") == -1) best = &k;
   }
   return best->value;
@@ -178,6 +184,7 @@ Value unique(Runner& r, Arguments& a) {
   Dict seen;
   std::vector<Value> out;
   for (Keyed& k : keyed_items(r, a.need(0, "value"), a.get(2, "attribute", Value(None{})), a.flag(1, "case_sensitive", false))) {
+    r.charge_comparing(k.key);
     if (seen.find(k.key)) continue;
     seen.set(k.key, Value(true));
     out.push_back(std::move(k.value));
@@ -191,7 +198,8 @@ Value groupby(Runner& r, Arguments& a) {
   const Value* fallback = a.find(2, "default");
   const bool case_sensitive = a.flag(3, "case_sensitive", false);
   std::vector<Keyed> keyed;
-  for (const Value& v : r.iterate(a.need(0, "value"))) keyed.push_back({case_folded(dotted_attribute(r, v, attribute, fallback), case_sensitive), v});
+  for (const Value& v : r.iterate(a.need(0, "value")))
+    keyed.push_back({case_folded(dotted_attribute(r, v, attribute, fallback), case_sensitive), v});
   stable_sort_keyed(r, keyed, false);
   std::vector<Value> groups;
   for (size_t i = 0; i < keyed.size();) {
@@ -211,7 +219,8 @@ Value sum(Runner& r, Arguments& a) {
   const Value attribute = a.get(1, "attribute", Value(None{}));
   Value total = a.get(2, "start", Value(int64_t(0)));
   if (total.is_text()) throw TemplateError{"sum() can't sum strings [use ''.join(seq) instead]"};
-  for (const Value& v : r.iterate(a.need(0, "iterable"))) total = r.arithmetic(ExprKind::add, total, attribute.is_none() ? v : dotted_attribute(r, v, attribute));
+  for (const Value& v : r.iterate(a.need(0, "iterable")))
+    total = r.arithmetic(ExprKind::add, total, attribute.is_none() ? v : dotted_attribute(r, v, attribute));
   return total;
 }
 
@@ -252,10 +261,24 @@ Value slices(Runner& r, Arguments& a) {
 }  // namespace
 
 constexpr FilterEntry kSequenceFilters[] = {
-    {"list", to_list}, {"items", items}, {"join", join_items}, {"reverse", reverse}, {"map", map},
-    {"select", select<true, false>}, {"reject", select<false, false>}, {"selectattr", select<true, true>}, {"rejectattr", select<false, true>},
-    {"sort", sort}, {"dictsort", dictsort}, {"max", extreme<true>}, {"min", extreme<false>}, {"unique", unique}, {"groupby", groupby},
-    {"sum", sum}, {"batch", batch}, {"slice", slices},
+    {"list", to_list},
+    {"items", items},
+    {"join", join_items},
+    {"reverse", reverse},
+    {"map", map},
+    {"select", select<true, false>},
+    {"reject", select<false, false>},
+    {"selectattr", select<true, true>},
+    {"rejectattr", select<false, true>},
+    {"sort", sort},
+    {"dictsort", dictsort},
+    {"max", extreme<true>},
+    {"min", extreme<false>},
+    {"unique", unique},
+    {"groupby", groupby},
+    {"sum", sum},
+    {"batch", batch},
+    {"slice", slices},
 };
 std::span<const FilterEntry> sequence_filters() { return kSequenceFilters; }
 

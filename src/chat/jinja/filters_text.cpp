@@ -49,7 +49,8 @@ Value escape(Runner& r, Arguments& a) {
 Value indent(Runner& r, Arguments& a) {
   a.at_most(4);
   const Value width = a.get(1, "width", Value(int64_t(4)));
-  const Text space = width.is_text() ? width.text() : Text(std::string(size_t(std::clamp<int64_t>(a.integer(1, "width", 4), 0, 1000)), ' '), true);
+  const Text space =
+      width.is_text() ? width.text() : Text(std::string(size_t(std::clamp<int64_t>(a.integer(1, "width", 4), 0, 1000)), ' '), true);
   const bool first = a.flag(2, "first", false), blank = a.flag(3, "blank", false);
   Text text = input(a);
   text.append("\n", true);  // so that a last line without an end counts as one
@@ -66,12 +67,14 @@ Value indent(Runner& r, Arguments& a) {
 Value truncate(Runner& r, Arguments& a) {
   a.at_most(5);
   const Text text = input(a);
-  const int64_t length = a.integer(1, "length", 255), leeway = a.find(4, "leeway") && !a.find(4, "leeway")->is_none() ? a.integer(4, "leeway", 5) : 5;
+  const int64_t length = a.integer(1, "length", 255),
+                leeway = a.find(4, "leeway") && !a.find(4, "leeway")->is_none() ? a.integer(4, "leeway", 5) : 5;
   const Text* given_end = a.text(3, "end");
   const Text end = given_end ? *given_end : Text("...", true);
   const std::vector<size_t> starts = character_starts(text.bytes());
   const int64_t size = int64_t(starts.size()) - 1, kept = length - int64_t(character_count(end.bytes()));
-  if (kept < 0) throw TemplateError{"expected length >= " + std::to_string(character_count(end.bytes())) + ", got " + std::to_string(length)};
+  if (kept < 0)
+    throw TemplateError{"expected length >= " + std::to_string(character_count(end.bytes())) + ", got " + std::to_string(length)};
   if (size <= length + leeway) return r.text_value(text);
   Text out = text.substring(0, starts[size_t(std::min(kept, size))]);
   if (!a.flag(2, "killwords", false)) {
@@ -114,7 +117,8 @@ Value urlencode(Runner& r, Arguments& a) {
   Text out;
   for (size_t at = 0; at < text.size(); at++) {
     const char c = text.bytes()[at];
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("_.-~/").find(c) != std::string_view::npos;
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("_.-~/").find(c) != std::string_view::npos;
     char code[8];
     std::snprintf(code, sizeof code, "%%%02X", uint8_t(c));
     out.append_like(plain ? std::string_view(&c, 1) : std::string_view(code), text, at);

@@ -58,7 +58,8 @@ std::string number_text(const Text& text) {  // without blanks around, an unders
   std::string out;
   for (size_t i = 0; i < inner.size(); i++) {
     const char c = inner.bytes()[i];
-    const bool between = i > 0 && i + 1 < inner.size() && std::isdigit(uint8_t(inner.bytes()[i - 1])) && std::isdigit(uint8_t(inner.bytes()[i + 1]));
+    const bool between =
+        i > 0 && i + 1 < inner.size() && std::isdigit(uint8_t(inner.bytes()[i - 1])) && std::isdigit(uint8_t(inner.bytes()[i + 1]));
     if (c != '_' || !between) out += c;
   }
   return out;

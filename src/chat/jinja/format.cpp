@@ -79,7 +79,8 @@ Text percent_format(Runner& runner, const Text& format, const std::vector<Value>
       out.append_like("%", format, at - 1);
       continue;
     }
-    if (std::string_view("srdiufFeEgGxXoc").find(spec.kind) == std::string_view::npos) throw TemplateError{std::string("unsupported format character '") + spec.kind + "'"};
+    if (std::string_view("srdiufFeEgGxXoc").find(spec.kind) == std::string_view::npos)
+      throw TemplateError{std::string("unsupported format character '") + spec.kind + "'"};
     if (!named) {
       if (used >= values.size()) throw TemplateError{"not enough arguments for format string"};
       value = values[used++];

@@ -38,7 +38,8 @@ Value loop_cycle(Runner&, Arguments& a) {
   return a.positional[1 + size_t(index.integer()) % count];
 }
 
-Value loop_changed(Runner&, Arguments& a) {
+Value loop_changed(Runner& r, Arguments& a) {
+  for (const Value& v : a.positional) r.charge_comparing(v);
   const auto loop = a.positional[0].object_as<LoopObject>();
   return Value(loop->changed(std::vector<Value>(a.positional.begin() + 1, a.positional.end())));
 }
@@ -138,7 +139,8 @@ std::vector<std::pair<Value, Value>> dict_arguments(Runner& r, const Arguments& 
   } else if (!a.positional.empty()) {
     for (const Value& pair : r.iterate(a.positional[0])) {
       const std::vector<Value> parts = r.iterate(pair);
-      if (parts.size() != 2) throw TemplateError{"dictionary update sequence element has length " + std::to_string(parts.size()) + "; 2 is required"};
+      if (parts.size() != 2)
+        throw TemplateError{"dictionary update sequence element has length " + std::to_string(parts.size()) + "; 2 is required"};
       entries.emplace_back(parts[0], parts[1]);
     }
   }

@@ -219,7 +219,8 @@ class Lexer {
     }
     push(real ? TokenKind::real : TokenKind::integer, text);
     const char *first = text.data(), *last = first + text.size();
-    const auto result = real ? std::from_chars(first, last, tokens_.back().real) : std::from_chars(first, last, tokens_.back().integer, base);
+    const auto result =
+        real ? std::from_chars(first, last, tokens_.back().real) : std::from_chars(first, last, tokens_.back().integer, base);
     if (result.ec != std::errc() || result.ptr != last) fail("number out of range: " + text);
   }
 

@@ -60,7 +60,8 @@ Value str_join(Runner& r, Arguments& a) {
   a.at_most(2);
   std::vector<Text> parts;
   for (const Value& v : r.iterate(a.need(1, "iterable"))) {
-    if (!v.is_text()) throw TemplateError{"sequence item " + std::to_string(parts.size()) + ": expected str instance, " + v.type_name() + " found"};
+    if (!v.is_text())
+      throw TemplateError{"sequence item " + std::to_string(parts.size()) + ": expected str instance, " + v.type_name() + " found"};
     parts.push_back(v.text());
   }
   return r.text_value(join(parts, self(a)));
@@ -137,7 +138,9 @@ Value str_partition(Runner& r, Arguments& a) {
   if (mark.empty()) throw TemplateError{"empty separator"};
   const size_t found = from_right ? text.bytes().rfind(mark.bytes()) : text.bytes().find(mark.bytes());
   const Value nothing = string_value("");
-  if (found == std::string::npos) return r.list_value(from_right ? std::vector<Value>{nothing, nothing, a.positional[0]} : std::vector<Value>{a.positional[0], nothing, nothing}, true);
+  if (found == std::string::npos)
+    return r.list_value(
+        from_right ? std::vector<Value>{nothing, nothing, a.positional[0]} : std::vector<Value>{a.positional[0], nothing, nothing}, true);
   return r.list_value({r.text_value(text.substring(0, found)), r.text_value(text.substring(found, found + mark.size())),
                        r.text_value(text.substring(found + mark.size(), text.size()))}, true);
 }
@@ -163,7 +166,8 @@ Value str_is(Runner&, Arguments& a) {
     if (kind == Kind::upper || kind == Kind::lower) {
       const auto good = kind == Kind::upper ? UTF8PROC_CATEGORY_LU : UTF8PROC_CATEGORY_LL;
       if (category == good) any = true;
-      else if (category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL || category == UTF8PROC_CATEGORY_LT) return Value(false);
+      else if (category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL || category == UTF8PROC_CATEGORY_LT)
+        return Value(false);
       continue;
     }
     any = true;
@@ -202,13 +206,15 @@ Value dict_get(Runner&, Arguments& a) {
 
 Value dict_copy(Runner&, Arguments& a) { return a.positional[0]; }
 
-Value list_count(Runner&, Arguments& a) {
+Value list_count(Runner& r, Arguments& a) {
+  r.charge_comparing(a.positional[0]);
   const auto& items = a.positional[0].items();
   const Value& what = a.need(1, "value");
   return Value(int64_t(std::count_if(items.begin(), items.end(), [&](const Value& v) { return equal(v, what); })));
 }
 
-Value list_index(Runner&, Arguments& a) {
+Value list_index(Runner& r, Arguments& a) {
+  r.charge_comparing(a.positional[0]);
   const auto& items = a.positional[0].items();
   const Value& what = a.need(1, "value");
   const auto place = std::find_if(items.begin(), items.end(), [&](const Value& v) { return equal(v, what); });

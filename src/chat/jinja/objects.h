@@ -59,6 +59,7 @@ class BoundMethod : public Object {
   bool callable() const override { return true; }
   int depth() const override { return receiver_.depth() + 1; }
   Value call(Runner& runner, Arguments& arguments) override {
+    runner.charge_reading(receiver_);
     arguments.positional.insert(arguments.positional.begin(), receiver_);
     return method_(runner, arguments);
   }

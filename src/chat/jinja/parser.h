@@ -1,5 +1,6 @@
 #pragma once
-// Tokens -> tree. Follows the precedence of the language's reference implementation, its quirks included (a filter after «-x» applies to -x).
+// Tokens -> tree. Follows the precedence of the language's reference implementation, its quirks included (a filter after «-x» applies to
+// -x).
 #include <set>
 #include <string_view>
 

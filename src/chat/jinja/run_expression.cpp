@@ -66,7 +66,8 @@ Value integer_arithmetic(ExprKind kind, int64_t a, int64_t b) {
 }
 
 Value float_arithmetic(ExprKind kind, double a, double b) {
-  if ((kind == ExprKind::floor_divide || kind == ExprKind::modulo || kind == ExprKind::divide) && b == 0) throw TemplateError{"float division by zero"};
+  if ((kind == ExprKind::floor_divide || kind == ExprKind::modulo || kind == ExprKind::divide) && b == 0)
+    throw TemplateError{"float division by zero"};
   switch (kind) {
     case ExprKind::add: return Value(a + b);
     case ExprKind::subtract: return Value(a - b);
@@ -99,19 +100,8 @@ Value Runner::evaluate_kind(const Expr& e) {
       return Value::undefined("'" + e.text + "' is undefined");
     }
     case ExprKind::list:
-    case ExprKind::tuple: {
-      std::vector<Value> items;
-      for (const ExprPtr& p : e.parts) items.push_back(evaluate(*p));
-      return list_value(std::move(items), e.kind == ExprKind::tuple);
-    }
-    case ExprKind::dict: {
-      std::vector<std::pair<Value, Value>> entries;
-      for (size_t i = 0; i < e.parts.size(); i += 2) {
-        Value key = part(i);
-        entries.emplace_back(std::move(key), part(i + 1));
-      }
-      return make_dict(std::move(entries));
-    }
+    case ExprKind::tuple:
+    case ExprKind::dict: return evaluate_container(e);
     case ExprKind::attribute: return attribute(part(0), e.text);
     case ExprKind::item: return evaluate_item(e);
     case ExprKind::slice: throw TemplateError{"a slice stands alone"};
@@ -124,13 +114,7 @@ Value Runner::evaluate_kind(const Expr& e) {
       return Value(test(e.text, arguments));
     }
     case ExprKind::negate:
-    case ExprKind::plus: {
-      const Value v = part(0);
-      if (v.is_undefined()) throw TemplateError{v.why_undefined()};
-      if (!v.is_number()) throw TemplateError{"bad operand type for unary " + std::string(e.kind == ExprKind::negate ? "-" : "+") + ": '" + v.type_name() + "'"};
-      if (e.kind == ExprKind::plus) return v.is_float() ? v : Value(v.integer());
-      return v.is_float() ? Value(-v.number()) : integer_arithmetic(ExprKind::subtract, 0, v.integer());
-    }
+    case ExprKind::plus: return evaluate_sign(e);
     case ExprKind::logical_not: return Value(!part(0).truthy());
     case ExprKind::logical_and: {
       Value left = part(0);
@@ -156,12 +140,36 @@ Value Runner::evaluate_kind(const Expr& e) {
   }
 }
 
+Value Runner::evaluate_container(const Expr& e) {
+  if (e.kind != ExprKind::dict) {
+    std::vector<Value> items;
+    for (const ExprPtr& p : e.parts) items.push_back(evaluate(*p));
+    return list_value(std::move(items), e.kind == ExprKind::tuple);
+  }
+  std::vector<std::pair<Value, Value>> entries;
+  for (size_t i = 0; i < e.parts.size(); i += 2) {
+    Value key = evaluate(*e.parts[i]);
+    entries.emplace_back(std::move(key), evaluate(*e.parts[i + 1]));
+  }
+  return make_dict(std::move(entries));
+}
+
+Value Runner::evaluate_sign(const Expr& e) {
+  const bool minus = e.kind == ExprKind::negate;
+  const Value v = evaluate(*e.parts[0]);
+  if (v.is_undefined()) throw TemplateError{v.why_undefined()};
+  if (!v.is_number()) throw TemplateError{std::string("bad operand type for unary ") + (minus ? "-" : "+") + ": '" + v.type_name() + "'"};
+  if (v.is_float()) return minus ? Value(-v.number()) : v;
+  return minus ? integer_arithmetic(ExprKind::subtract, 0, v.integer()) : Value(v.integer());
+}
+
 Value Runner::evaluate_compare(const Expr& e) {
   Value left = evaluate(*e.parts[0]);
   for (size_t i = 0; i < e.operators.size(); i++) {
     const std::string& op = e.operators[i];
     Value right = evaluate(*e.parts[i + 1]);
-    if (right.is_list()) charge_steps(int64_t(right.items().size()));
+    const bool searches = op == "in" || op == "not in";  // otherwise no more than the smaller side is looked at
+    charge_comparing(searches ? (right.is_dict() ? left : right) : left.bulk() < right.bulk() ? left : right);
     bool holds;
     if (op == "==") holds = equal(left, right);
     else if (op == "!=") holds = !equal(left, right);
@@ -212,7 +220,8 @@ Value Runner::add(const Value& a, const Value& b) {
 Value Runner::repeat(const Value& what, int64_t times) {
   times = std::max<int64_t>(times, 0);
   if (what.is_text()) {
-    if (what.text().size() > 0 && size_t(times) > limits_.output_bytes / what.text().size()) throw TemplateError{"a repeated string grows too long"};
+    if (what.text().size() > 0 && size_t(times) > limits_.output_bytes / what.text().size())
+      throw TemplateError{"a repeated string grows too long"};
     charge_steps(what.text().empty() ? 0 : times);
     Text text;
     for (int64_t i = 0; i < (what.text().empty() ? 0 : times); i++) text.append(what.text());
@@ -243,6 +252,7 @@ Value Runner::attribute(const Value& object, const std::string& name) {
 }
 
 Value Runner::item(const Value& object, const Value& key) {
+  charge_reading(key);
   if (object.is_undefined()) throw TemplateError{object.why_undefined()};
   if (object.is_dict()) {
     if (const Value* found = (key.is_list() && !key.list().tuple) || key.is_dict() ? nullptr : object.dict().find(key)) return *found;
@@ -257,7 +267,8 @@ Value Runner::item(const Value& object, const Value& key) {
   }
   if (key.is_text()) {
     Value out;
-    if (object.is_object() ? object.object()->attribute(key.bytes(), out) : !(out = bound_method(object, key.bytes())).is_undefined()) return out;
+    if (object.is_object() ? object.object()->attribute(key.bytes(), out) : !(out = bound_method(object, key.bytes())).is_undefined())
+      return out;
   }
   return Value::undefined("'" + object.type_name() + " object' has no element " + repr(key).bytes());
 }
@@ -297,7 +308,8 @@ Value Runner::slice(const Value& object, const Expr& range) {
     Text text;
     if (step == 1 && first < last) text.append(object.text(), starts[size_t(first)], starts[size_t(last)]);
     else if (step != 1) {
-      for (int64_t i = first; step < 0 ? i > last : i < last; i += step) text.append(object.text(), starts[size_t(i)], starts[size_t(i) + 1]);
+      for (int64_t i = first; step < 0 ? i > last : i < last; i += step)
+        text.append(object.text(), starts[size_t(i)], starts[size_t(i) + 1]);
     }
     return text_value(std::move(text));
   }
@@ -354,6 +366,7 @@ Value Runner::call(const Value& callee, Arguments& arguments) {
   if (callee.is_undefined()) throw TemplateError{callee.why_undefined()};
   if (!callee.is_object()) throw TemplateError{"'" + callee.type_name() + "' object is not callable"};
   const Depth depth(*this);
+  for (const Value& v : arguments.positional) charge_reading(v);
   const std::shared_ptr<Object> object = callee.object();
   return object->call(*this, arguments);
 }
@@ -372,12 +385,15 @@ Value Runner::filter(const std::string& name, Arguments& arguments) {
   const Builtin function = find_filter(name);
   if (!function) throw TemplateError{"No filter named '" + name + "'."};
   const Depth depth(*this);
+  for (const Value& v : arguments.positional) charge_reading(v);
   return function(*this, arguments);
 }
 
 bool Runner::test(const std::string& name, Arguments& arguments) {
   const Test function = find_test(name);
   if (!function) throw TemplateError{"No test named '" + name + "'."};
+  charge_reading(arguments.positional[0]);
+  for (size_t i = 1; i < arguments.positional.size(); i++) charge_comparing(arguments.positional[i]);
   return function(*this, arguments);
 }
 

@@ -33,10 +33,18 @@ void Runner::charge_steps(int64_t n) {
   if (steps_ > limits_.steps) throw TemplateError{"the template takes more than " + std::to_string(limits_.steps) + " steps"};
 }
 
+void Runner::charge_reading(const Value& text) {
+  if (text.is_text()) charge_steps(int64_t(text.text().size() / 256));
+}
+
+void Runner::charge_comparing(const Value& value) { charge_steps(int64_t(value.bulk() / 64)); }
+
 Value Runner::text_value(Text text) {
-  if (text.size() > limits_.output_bytes) throw TemplateError{"the template makes a string of more than " + std::to_string(limits_.output_bytes) + " bytes"};
+  if (text.size() > limits_.output_bytes)
+    throw TemplateError{"the template makes a string of more than " + std::to_string(limits_.output_bytes) + " bytes"};
   bytes_ += text.size();
-  if (bytes_ > limits_.total_bytes) throw TemplateError{"the template makes more than " + std::to_string(limits_.total_bytes) + " bytes of text"};
+  if (bytes_ > limits_.total_bytes)
+    throw TemplateError{"the template makes more than " + std::to_string(limits_.total_bytes) + " bytes of text"};
   return Value(std::move(text));
 }
 
@@ -55,7 +63,8 @@ Text Runner::run(const Body& body, std::vector<std::pair<std::string, Value>> co
 
 void Runner::output(const Text& text) {
   out_->append(text);
-  if (out_->size() > limits_.output_bytes) throw TemplateError{"the template writes more than " + std::to_string(limits_.output_bytes) + " bytes"};
+  if (out_->size() > limits_.output_bytes)
+    throw TemplateError{"the template writes more than " + std::to_string(limits_.output_bytes) + " bytes"};
 }
 
 // What `work` writes. Scope and output are put back even when it throws.
@@ -171,9 +180,11 @@ void Runner::assign(const Expr& target, const Value& value) {
   } else {
     const std::vector<Value> items = iterate(value);
     if (items.size() < target.parts.size()) {
-      throw TemplateError{"not enough values to unpack (expected " + std::to_string(target.parts.size()) + ", got " + std::to_string(items.size()) + ")"};
+      throw TemplateError{"not enough values to unpack (expected " + std::to_string(target.parts.size()) + ", got " +
+                          std::to_string(items.size()) + ")"};
     }
-    if (items.size() > target.parts.size()) throw TemplateError{"too many values to unpack (expected " + std::to_string(target.parts.size()) + ")"};
+    if (items.size() > target.parts.size())
+      throw TemplateError{"too many values to unpack (expected " + std::to_string(target.parts.size()) + ")"};
     for (size_t i = 0; i < items.size(); i++) assign(*target.parts[i], items[i]);
   }
 }
@@ -235,7 +246,8 @@ void Runner::bind_parameters(const Statement& s, const std::string& name, Argume
     if (i >= count) rest.push_back(arguments.positional[i]);
     else scope_->names[s.parameters[i].name] = arguments.positional[i], given[i] = true;
   }
-  if (!rest.empty() && !s.uses_varargs) throw TemplateError{"macro '" + name + "' takes not more than " + std::to_string(count) + " argument(s)"};
+  if (!rest.empty() && !s.uses_varargs)
+    throw TemplateError{"macro '" + name + "' takes not more than " + std::to_string(count) + " argument(s)"};
   std::vector<std::pair<Value, Value>> named;
   for (auto& [key, value] : arguments.keyword) {
     size_t i = 0;
@@ -251,7 +263,8 @@ void Runner::bind_parameters(const Statement& s, const std::string& name, Argume
   }
   for (size_t i = 0; i < count; i++) {
     const Parameter& p = s.parameters[i];
-    if (!given[i]) scope_->names[p.name] = p.fallback ? evaluate(*p.fallback) : Value::undefined("parameter '" + p.name + "' was not provided");
+    if (!given[i])
+      scope_->names[p.name] = p.fallback ? evaluate(*p.fallback) : Value::undefined("parameter '" + p.name + "' was not provided");
   }
   if (s.uses_varargs) scope_->names["varargs"] = list_value(std::move(rest), true);
   if (s.uses_kwargs) scope_->names["kwargs"] = make_dict(std::move(named));

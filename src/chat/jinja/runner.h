@@ -15,7 +15,7 @@ struct Limits {
   int64_t steps = 4'000'000;             // expressions and statements run, and elements of lists made
   int depth = 400;                       // nested evaluations, macro calls included
   size_t output_bytes = 16u << 20;       // of the result, and of any one string
-  size_t total_bytes = 512u << 20;       // of all strings made along the way
+  size_t total_bytes = size_t(4) << 30;  // of all strings made along the way
 };
 
 struct Arguments {
@@ -68,6 +68,8 @@ class Runner {
   Value arithmetic(ExprKind kind, const Value& a, const Value& b);
 
   void charge_steps(int64_t n);
+  void charge_reading(const Value& text);       // that is searched; other values are free
+  void charge_comparing(const Value& value);    // every part of it may be looked at
   Value text_value(Text text);  // charges the bytes
   Value list_value(std::vector<Value> items, bool tuple = false);
   // Objects that can be changed after they were made may form cycles; the runner takes them apart at the end.
@@ -106,6 +108,8 @@ class Runner {
 
   // Expressions: run_expression.cpp.
   Value evaluate_kind(const Expr& expr);
+  Value evaluate_container(const Expr& expr);
+  Value evaluate_sign(const Expr& expr);
   Value evaluate_compare(const Expr& expr);
   Value evaluate_item(const Expr& expr);
   Value evaluate_call(const Expr& expr, std::shared_ptr<Object> caller = nullptr);

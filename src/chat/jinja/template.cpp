@@ -17,7 +17,8 @@ Error error_of(const TemplateError& e) {
 }  // namespace
 
 Result<Template> Template::parse(std::string_view source) {
-  if (source.size() > kMaxTemplateBytes) return Error{"the chat template has " + std::to_string(source.size()) + " bytes, more than 4 MiB", ""};
+  if (source.size() > kMaxTemplateBytes)
+    return Error{"the chat template has " + std::to_string(source.size()) + " bytes, more than 4 MiB", ""};
   try {
     Template result;
     result.body_ = std::make_shared<const Body>(jinja::parse(source));

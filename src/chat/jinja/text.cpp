@@ -11,6 +11,8 @@ bool Text::from_template_at(size_t at) const {
 
 void Text::append(std::string_view bytes, bool from_template) {
   if (bytes.empty()) return;
+  if (bytes.size() > kMaxTextBytes - bytes_.size())
+    throw TemplateError{"the template makes a string of more than " + std::to_string(kMaxTextBytes) + " bytes"};
   bytes_.append(bytes);
   if (!runs_.empty() && runs_.back().from_template == from_template) {
     runs_.back().end = bytes_.size();
@@ -95,8 +97,8 @@ void append_utf8(std::string& out, uint32_t c) {
 
 bool is_space(uint32_t c) {
   if (c < 0x80) return (c >= 9 && c <= 13) || (c >= 28 && c <= 32);
-  return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
+  return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+         c == 0x205f || c == 0x3000;
 }
 
 }  // namespace outrider::jinja

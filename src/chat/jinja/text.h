@@ -9,6 +9,15 @@
 
 namespace outrider::jinja {
 
+// Thrown inside the engine only; template.cpp turns it into an Error.
+struct TemplateError {
+  std::string message;
+  int line = 0;  // 0: filled in by the statement that was running
+};
+
+// No single string grows beyond this, not even for a moment: an append that would throws.
+constexpr size_t kMaxTextBytes = 32u << 20;
+
 class Text {
  public:
   struct Run {

@@ -20,6 +20,12 @@ uint32_t cased(uint32_t c, bool upper, bool title) {
   return uint32_t(!upper ? utf8proc_tolower(point) : title ? utf8proc_totitle(point) : utf8proc_toupper(point));
 }
 
+// A list of parts costs far more memory than the text it came from.
+void add_part(std::vector<Text>& parts, Text part) {
+  if (parts.size() >= 1000000) throw TemplateError{"a string is split into more than a million parts"};
+  parts.push_back(std::move(part));
+}
+
 }  // namespace
 
 Text change_case(const Text& text, CaseMode mode) {
@@ -88,10 +94,10 @@ std::vector<Text> split(const Text& text, const Text* separator, int64_t limit) 
     for (; limit != 0; limit--) {
       const size_t found = bytes.find(separator->bytes(), at);
       if (found == std::string::npos) break;
-      parts.push_back(text.substring(at, found));
+      add_part(parts, text.substring(at, found));
       at = found + separator->size();
     }
-    parts.push_back(text.substring(at, bytes.size()));
+    add_part(parts, text.substring(at, bytes.size()));
     return parts;
   }
   const auto skip = [&](bool spaces) {
@@ -103,7 +109,7 @@ std::vector<Text> split(const Text& text, const Text* separator, int64_t limit) 
     const size_t start = at;
     if (limit == 0) at = bytes.size();
     else skip(false);
-    parts.push_back(text.substring(start, at));
+    add_part(parts, text.substring(start, at));
   }
 }
 
@@ -116,18 +122,18 @@ std::vector<Text> split_from_right(const Text& text, const Text* separator, int6
     for (; limit != 0 && end >= separator->size(); limit--) {
       const size_t found = bytes.rfind(separator->bytes(), end - separator->size());
       if (found == std::string::npos) break;
-      parts.push_back(text.substring(found + separator->size(), end));
+      add_part(parts, text.substring(found + separator->size(), end));
       end = found;
     }
-    parts.push_back(text.substring(0, end));
+    add_part(parts, text.substring(0, end));
   } else {
     Text rest = strip(text, nullptr, false, true);
     for (; limit != 0 && !rest.empty(); limit--) {
       const Extent head = trimmed(rest.bytes(), false, true, [](uint32_t c) { return !is_space(c); });
-      parts.push_back(rest.substring(head.end, rest.size()));
+      add_part(parts, rest.substring(head.end, rest.size()));
       rest = strip(rest.substring(0, head.end), nullptr, false, true);
     }
-    if (!rest.empty()) parts.push_back(rest);
+    if (!rest.empty()) add_part(parts, rest);
   }
   std::reverse(parts.begin(), parts.end());
   return parts;
@@ -144,10 +150,10 @@ std::vector<Text> split_lines(const Text& text, bool keep_ends) {
     const bool ends = (c >= 10 && c <= 13) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
     if (!ends) continue;
     if (c == '\r' && at < bytes.size() && bytes[at] == '\n') at++;
-    lines.push_back(text.substring(start, keep_ends ? at : here));
+    add_part(lines, text.substring(start, keep_ends ? at : here));
     start = at;
   }
-  if (start < bytes.size()) lines.push_back(text.substring(start, bytes.size()));
+  if (start < bytes.size()) add_part(lines, text.substring(start, bytes.size()));
   return lines;
 }
 

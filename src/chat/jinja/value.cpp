@@ -9,6 +9,7 @@ namespace {
 
 // The canonical form under which a key is found: equal values have equal forms.
 void append_key(std::string& out, const Value& key) {
+  if (out.size() > kMaxTextBytes) throw TemplateError{"a key of a mapping is too large"};  // tuples of tuples may unfold without end
   if (key.is_text()) {
     out += 's';
     out += std::to_string(key.bytes().size());
@@ -48,6 +49,8 @@ int child_depth(int depth, const Value& child) {
   return depth;
 }
 
+constexpr size_t kMaxBulk = size_t(1) << 48;
+
 }  // namespace
 
 Value Object::call(Runner&, Arguments&) { throw TemplateError{std::string("'") + type_name() + "' object is not callable"}; }
@@ -56,7 +59,10 @@ bool Object::attribute(const std::string&, Value&) { return false; }
 
 Value Value::list(std::vector<Value> items, bool tuple) {
   auto list = std::make_shared<List>();
-  for (const Value& item : items) list->depth = child_depth(list->depth, item);
+  for (const Value& item : items) {
+    list->depth = child_depth(list->depth, item);
+    list->bulk = std::min(kMaxBulk, list->bulk + item.bulk());
+  }
   list->items = std::move(items);
   list->tuple = tuple;
   return Value(std::shared_ptr<const List>(std::move(list)));
@@ -98,8 +104,11 @@ int Value::depth() const {
   return is_object() ? object()->depth() : 0;
 }
 
+size_t Value::bulk() const { return is_text() ? text().size() + 1 : is_list() ? list().bulk : is_dict() ? dict().bulk : 1; }
+
 void Dict::set(Value key, Value value) {
   depth = child_depth(child_depth(depth, value), key);
+  bulk = std::min(kMaxBulk, bulk + key.bulk() + value.bulk());
   const auto [place, added] = index.emplace(key_of(key), entries.size());
   if (added) entries.emplace_back(std::move(key), std::move(value));
   else entries[place->second].second = std::move(value);
@@ -160,7 +169,8 @@ int compare(const Value& a, const Value& b, const char* operation) {
     return a.items().size() < b.items().size() ? -1 : a.items().size() > b.items().size();
   }
   if (a.is_undefined() || b.is_undefined()) throw TemplateError{a.is_undefined() ? a.why_undefined() : b.why_undefined()};
-  throw TemplateError{std::string("'") + operation + "' not supported between instances of '" + a.type_name() + "' and '" + b.type_name() + "'"};
+  throw TemplateError{std::string("'") + operation + "' not supported between instances of '" + a.type_name() + "' and '" + b.type_name() +
+                      "'"};
 }
 
 bool contains(const Value& container, const Value& item) {

@@ -12,12 +12,6 @@
 
 namespace outrider::jinja {
 
-// Thrown inside the engine only; template.cpp turns it into an Error.
-struct TemplateError {
-  std::string message;
-  int line = 0;  // 0: filled in by the statement that was running
-};
-
 class Value;
 class Runner;
 struct Arguments;
@@ -89,10 +83,12 @@ class Value {
   std::string why_undefined() const;
   bool truthy() const;
   int depth() const;  // nesting of containers; bounded, so that walking a value cannot exhaust the stack
+  size_t bulk() const;  // bytes and items that comparing this value may have to look at; shared parts count each time, up to a ceiling
 
  private:
-  std::variant<Undefined, None, bool, int64_t, double, std::shared_ptr<const Text>, std::shared_ptr<const List>, std::shared_ptr<const Dict>,
-               std::shared_ptr<Object>> data_;
+  std::variant<Undefined, None, bool, int64_t, double, std::shared_ptr<const Text>, std::shared_ptr<const List>,
+               std::shared_ptr<const Dict>, std::shared_ptr<Object>>
+      data_;
 };
 
 constexpr int kMaxValueDepth = 100;
@@ -102,6 +98,7 @@ struct List {
   bool tuple = false;
   bool group = false;  // of groupby: (grouper, list), readable under these names too
   int depth = 1;
+  size_t bulk = 1;
 };
 
 // Keeps insertion order; keys compare as in Python (1, 1.0 and True are one key).
@@ -109,6 +106,7 @@ struct Dict {
   std::vector<std::pair<Value, Value>> entries;
   std::unordered_map<std::string, size_t> index;  // canonical key -> place
   int depth = 1;
+  size_t bulk = 1;
 
   void set(Value key, Value value);  // throws on an unhashable key
   const Value* find(const Value& key) const;
