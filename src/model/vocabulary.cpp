@@ -15,6 +15,9 @@ constexpr std::string_view kEndTexts[] = {"<|eot_id|>", "<|im_end|>", "<|end|>",
 // Texts that mark the end of a turn, in order of preference, for files without eot_token_id.
 constexpr std::string_view kTurnEndTexts[] = {"<|im_end|>", "<end_of_turn>", "<|eot_id|>", "<|end|>", "<EOT>", "<|endoftext|>"};
 
+// Pre-tokenizers whose models want a BOS where the file does not say.
+constexpr std::string_view kBosFamily[] = {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"};
+
 std::string where(const GgufFile& file) { return "'" + file.path() + "': "; }
 
 bool is_padding_text(std::string_view text) {
@@ -103,7 +106,7 @@ Result<void> read_special_ids(const GgufFile& file, Vocabulary& v) {
     *entry.id = *id;
   }
   const struct { const char* key; bool* value; bool otherwise; } flags[] = {
-      {"tokenizer.ggml.add_bos_token", &v.add_bos, spm || v.pre == "llama-bpe" || v.pre == "llama3" || v.pre == "llama-v3"},
+      {"tokenizer.ggml.add_bos_token", &v.add_bos, spm || std::find(std::begin(kBosFamily), std::end(kBosFamily), v.pre) != std::end(kBosFamily)},
       {"tokenizer.ggml.add_eos_token", &v.add_eos, false},
       {"tokenizer.ggml.add_space_prefix", &v.add_space_prefix, spm}};
   for (const auto& entry : flags) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/stop.h"
 #include "text/utf8.h"
 #include "vocabularies.h"
 
@@ -97,6 +98,21 @@ TEST_F(Stream, TokensAndControlTokens) {
   for (TokenId id : tokenizer_.encode("the 中<|im_end|>", {.parse_special = true})) a += shown.push(id), b += hidden.push(id);
   EXPECT_EQ(a, "the 中<|im_end|>");
   EXPECT_EQ(b, "the 中");
+}
+
+TEST_F(Stream, AnswersTheEngine) {
+  std::string text;
+  TextStop stop(TextStream(tokenizer_, {" the e"}), [&](std::string_view part) { text += part; });
+  bool stopped = false;
+  for (TokenId id : tokenizer_.encode("to the end of the e")) stopped = stopped || stop.push(id);
+  stop.finish();
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(text, "to");
+  text.clear();
+  TextStop open(TextStream(tokenizer_, {" the e"}), [&](std::string_view part) { text += part; });
+  for (TokenId id : tokenizer_.encode("to the ")) EXPECT_FALSE(open.push(id));
+  open.finish();
+  EXPECT_EQ(text, "to the ");
 }
 
 }  // namespace
