@@ -5,34 +5,30 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
+#include "text/stop.h"
 
 namespace outrider::cli {
 
 namespace {
 
+// Text out as it becomes certain; the answer ends at a stop string, at Ctrl-C, or when nobody listens any more.
 class Listener final : public StopRule {
  public:
   Listener(const Tokenizer& tokenizer, std::vector<std::string> stops, bool special, const std::function<bool(std::string_view)>& show)
-      : stream_(tokenizer, std::move(stops), special), show_(show) {}
+      : text_stop_(TextStream(tokenizer, std::move(stops), special), [this, &show](std::string_view piece) {
+          text_ += piece;
+          if (show && !show(piece)) closed_ = true;
+        }) {}
 
-  bool push(TokenId token) override {
-    deliver(stream_.push(token));
-    return stream_.stopped() || closed_ || cli::interrupted();
-  }
-  void finish() { deliver(stream_.flush()); }
+  bool push(TokenId token) override { return text_stop_.push(token) || closed_ || cli::interrupted(); }
+  void finish() { text_stop_.finish(); }
   const std::string& text() const { return text_; }
   bool closed() const { return closed_; }
 
  private:
-  void deliver(const std::string& piece) {
-    if (piece.empty()) return;
-    text_ += piece;
-    if (show_ && !show_(piece)) closed_ = true;
-  }
-  TextStream stream_;
-  const std::function<bool(std::string_view)>& show_;
   std::string text_;
   bool closed_ = false;
+  TextStop text_stop_;
 };
 
 nlohmann::ordered_json step_json(const StepRecord& s) {
