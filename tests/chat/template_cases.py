@@ -177,6 +177,8 @@ CASES = [
     ("mixed_unicode_names", "{% set naïve = 1 %}{{ naïve }}"),
     # ---- errors: whatever the reference refuses
     ("error_loop_target", "{% for loop in [1] %}{% endfor %}"), ("error_selectattr_nested", "{{ people|selectattr('pet.kind', 'eq', 'dog')|list }}"),
+("percent_with_items", "{{ 'x' % [1] }} {{ 'x' % {'a': 1} }} {{ 'x' % missing }}"), ("sort_missing_attribute", "{{ words|sort(attribute='zz') }}"),
+    ("opening_at_the_end", "a{#"), ("error_leading_zero", "{{ 07 }}"), ("error_trailing_underscore", "{{ 1_ }}"), ("error_slice_number", "{{ n[1:] }}"), ("error_indent_undefined", "{{ missing|indent }}"),
     ("error_raise", "{{ raise_exception('on purpose') }}"), ("error_undefined_attr", "{{ missing.x }}"), ("error_undefined_item", "{{ missing['x'] }}"), ("error_undefined_call", "{{ missing() }}"),
     ("error_undefined_add", "{{ missing + 'a' }}"), ("error_undefined_compare", "{{ missing < 1 }}"), ("error_undefined_int", "{{ missing|int }}"), ("error_undefined_json", "{{ missing|tojson }}"),
     ("error_str_plus_int", "{{ 'a' + 1 }}"), ("error_int_plus_str", "{{ 1 + 'a' }}"), ("error_none_plus", "{{ none + 'a' }}"), ("error_iterate_int", "{% for i in 5 %}{% endfor %}"), ("error_iterate_none", "{% for i in none %}{% endfor %}"),

@@ -126,22 +126,35 @@ void stable_sort_keyed(Runner& r, std::vector<Keyed>& keyed, bool reverse) {
 std::vector<Keyed> keyed_items(Runner& r, const Value& over, const Value& attribute, bool case_sensitive) {
   std::vector<Keyed> keyed;
   for (const Value& v : r.iterate(over)) {
-    if (attribute.is_text() && attribute.bytes().find(',') != std::string::npos) {
-      const Text comma(",", true);
-      std::vector<Value> keys;
-      for (Text& path : split(attribute.text(), &comma, -1))
-        keys.push_back(case_folded(dotted_attribute(r, v, Value(path)), case_sensitive));
-      keyed.push_back({r.list_value(std::move(keys)), v});
-    } else {
-      keyed.push_back({case_folded(attribute.is_none() ? v : dotted_attribute(r, v, attribute), case_sensitive), v});
-    }
+    keyed.push_back({case_folded(attribute.is_none() ? v : dotted_attribute(r, v, attribute), case_sensitive), v});
+  }
+  return keyed;
+}
+
+// «a,b.c»: the key is a list of all of them. A list of one too, so that items that lack the attribute are equal rather than an error.
+std::vector<Keyed> keyed_by_list(Runner& r, const Value& over, const Value& attributes, bool case_sensitive) {
+  const Text comma(",", true);
+  std::vector<Value> paths;
+  if (attributes.is_text()) {
+    for (Text& path : split(attributes.text(), &comma, -1)) paths.push_back(Value(std::move(path)));
+  } else {
+    paths.push_back(attributes);
+  }
+  std::vector<Keyed> keyed;
+  for (const Value& v : r.iterate(over)) {
+    std::vector<Value> keys;
+    for (const Value& path : paths) keys.push_back(case_folded(dotted_attribute(r, v, path), case_sensitive));
+    keyed.push_back({r.list_value(std::move(keys)), v});
   }
   return keyed;
 }
 
 Value sort(Runner& r, Arguments& a) {
   a.at_most(4);
-  std::vector<Keyed> keyed = keyed_items(r, a.need(0, "value"), a.get(3, "attribute", Value(None{})), a.flag(2, "case_sensitive", false));
+  const Value attribute = a.get(3, "attribute", Value(None{}));
+  const bool case_sensitive = a.flag(2, "case_sensitive", false);
+  const Value& over = a.need(0, "value");
+  std::vector<Keyed> keyed = attribute.is_none() ? keyed_items(r, over, attribute, case_sensitive) : keyed_by_list(r, over, attribute, case_sensitive);
   stable_sort_keyed(r, keyed, a.flag(1, "reverse", false));
   std::vector<Value> out;
   for (Keyed& k : keyed) out.push_back(std::move(k.value));

@@ -46,13 +46,21 @@ Value escape(Runner& r, Arguments& a) {
   return r.text_value(std::move(out));
 }
 
+// Unlike the others these two need a string.
+const Text& only_text(const Arguments& a) {
+  const Value& v = a.need(0, "s");
+  if (v.is_undefined()) throw TemplateError{v.why_undefined()};
+  if (!v.is_text()) throw TemplateError{"expected a string, not " + v.type_name()};
+  return v.text();
+}
+
 Value indent(Runner& r, Arguments& a) {
   a.at_most(4);
   const Value width = a.get(1, "width", Value(int64_t(4)));
   const Text space =
       width.is_text() ? width.text() : Text(std::string(size_t(std::clamp<int64_t>(a.integer(1, "width", 4), 0, 1000)), ' '), true);
   const bool first = a.flag(2, "first", false), blank = a.flag(3, "blank", false);
-  Text text = input(a);
+  Text text = only_text(a);
   text.append("\n", true);  // so that a last line without an end counts as one
   const std::vector<Text> lines = split_lines(text, false);
   Text out;
@@ -66,7 +74,7 @@ Value indent(Runner& r, Arguments& a) {
 
 Value truncate(Runner& r, Arguments& a) {
   a.at_most(5);
-  const Text text = input(a);
+  const Text& text = only_text(a);
   const int64_t length = a.integer(1, "length", 255),
                 leeway = a.find(4, "leeway") && !a.find(4, "leeway")->is_none() ? a.integer(4, "leeway", 5) : 5;
   const Text* given_end = a.text(3, "end");

@@ -54,7 +54,7 @@ std::string number_text(const Spec& spec, const Value& v) {
 
 }  // namespace
 
-Text percent_format(Runner& runner, const Text& format, const std::vector<Value>& values, const Value* mapping) {
+Text percent_format(Runner& runner, const Text& format, const std::vector<Value>& values, const Value* mapping, bool all_used) {
   const std::string& bytes = format.bytes();
   Text out;
   size_t used = 0;
@@ -102,7 +102,7 @@ Text percent_format(Runner& runner, const Text& format, const std::vector<Value>
     if (left) out.append(fill, true);
     runner.charge_steps(1);
   }
-  if (!mapping && used < values.size()) throw TemplateError{"not all arguments converted during string formatting"};
+  if (!mapping && all_used && used < values.size()) throw TemplateError{"not all arguments converted during string formatting"};
   return out;
 }
 

@@ -108,6 +108,7 @@ class Lexer {
   }
 
   void comment() {
+    if (at_ >= text_.size()) return;  // as the reference has it: an opening at the very end is nothing
     for (; at_ < text_.size(); at_++) {
       const char c = text_[at_];
       if ((c == '#' || c == '-' || c == '+') && take_end("#}", true)) return;
@@ -134,6 +135,7 @@ class Lexer {
     const bool minus = look(0) == '-';
     at_ += minus ? 3 : 2;
     if (minus) skip_spaces();
+    if (at_ >= text_.size()) return;  // as above
     at_line_start_ = text_[at_ - 1] == '\n';
     for (size_t tag = text_.find("{%", at_); tag != std::string::npos; tag = text_.find("{%", tag + 2)) {
       const char sign = sign_at(tag + 2);
@@ -184,13 +186,16 @@ class Lexer {
     push(TokenKind::name, text_.substr(start, at_ - start));
   }
 
+  static int digit_value(char c) {
+    return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+  }
+
+  // Digits, single underscores between them left out.
   std::string digits(int base) {
     std::string out;
     for (;; at_++) {
-      const char c = look(0);
-      const int value = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
-      if (value < base) out += c;
-      else if (!(c == '_' && !out.empty() && look(1) != '_')) return out;
+      if (digit_value(look(0)) < base) out += look(0);
+      else if (!(look(0) == '_' && !out.empty() && digit_value(look(1)) < base)) return out;
     }
   }
 
@@ -202,6 +207,7 @@ class Lexer {
       base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
       if (base != 10) at_ += 2;
     }
+    const size_t start = at_;
     std::string text = digits(base);
     bool real = false;
     if (base == 10 && look(0) == '.' && is_digit(look(1)) && !after_dot) {
@@ -216,6 +222,10 @@ class Lexer {
       at_ += 1 + sign;
       text += digits(10);
       real = true;
+    }
+    if (const size_t zeros = text.find_first_not_of('0'); !real && base == 10 && zeros > 0 && zeros != std::string::npos) {
+      text.resize(zeros);  // 07 is 0 and then 7, which the parser will refuse
+      at_ = start + zeros;
     }
     push(real ? TokenKind::real : TokenKind::integer, text);
     const char *first = text.data(), *last = first + text.size();

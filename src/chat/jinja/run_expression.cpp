@@ -187,7 +187,7 @@ Value Runner::evaluate_compare(const Expr& e) {
 
 Value Runner::arithmetic(ExprKind kind, const Value& a, const Value& b) {
   if (a.is_undefined() || b.is_undefined()) {
-    if (kind == ExprKind::modulo && a.is_text()) return text_value(percent_format(*this, a.text(), {b}, nullptr));
+    if (kind == ExprKind::modulo && a.is_text()) return text_value(percent_format(*this, a.text(), {b}, nullptr, false));
     throw TemplateError{a.is_undefined() ? a.why_undefined() : b.why_undefined()};
   }
   if (a.is_integral() && b.is_integral()) return integer_arithmetic(kind, a.integer(), b.integer());
@@ -197,7 +197,8 @@ Value Runner::arithmetic(ExprKind kind, const Value& a, const Value& b) {
   if (kind == ExprKind::multiply && a.is_integral()) return repeat(b, a.integer());
   if (kind == ExprKind::modulo && a.is_text()) {
     const bool many = b.is_list() && b.list().tuple;
-    return text_value(percent_format(*this, a.text(), many ? b.items() : std::vector<Value>{b}, b.is_dict() ? &b : nullptr));
+    return text_value(percent_format(*this, a.text(), many ? b.items() : std::vector<Value>{b}, b.is_dict() ? &b : nullptr,
+                                     many || !b.is_list()));
   }
   throw type_error(symbol_of(kind), a, b);
 }
@@ -291,7 +292,7 @@ Value Runner::slice(const Value& object, const Expr& range) {
   const auto [has_start, start] = bound(0);
   const auto [has_stop, stop] = bound(1);
   const auto [has_step, given_step] = bound(2);
-  if (!object.is_text() && !object.is_list()) return Value::undefined("'" + object.type_name() + "' object cannot be sliced");
+  if (!object.is_text() && !object.is_list()) throw TemplateError{"'" + object.type_name() + "' object cannot be sliced"};
   if (has_step && given_step == 0) throw TemplateError{"slice step cannot be zero"};
 
   const std::vector<size_t> starts = object.is_text() ? character_starts(object.bytes()) : std::vector<size_t>{};

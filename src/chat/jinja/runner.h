@@ -138,7 +138,8 @@ const Value* find_global(const std::string& name);
 // str.method, dict.method …: a callable bound to the receiver, or undefined when the type has no such method.
 Value bound_method(const Value& receiver, const std::string& name);
 
-Text percent_format(Runner& runner, const Text& format, const std::vector<Value>& values, const Value* mapping);
+// `mapping` serves %(name)s. What is left over is an error only when `all_used` (Python looks away for things with items).
+Text percent_format(Runner& runner, const Text& format, const std::vector<Value>& values, const Value* mapping, bool all_used = true);
 Value tojson(Runner& runner, Arguments& arguments);
 
 // Attributes by a dotted path, as map(attribute=…) and its like take them.
