@@ -1,0 +1,25 @@
+#pragma once
+// The kernel table of a lane type.
+#include "kernels/cpu/attend.h"
+#include "kernels/cpu/multiply.h"
+#include "kernels/cpu/rows.h"
+
+namespace outrider::kernels::cpu {
+
+template <class L>
+constexpr Kernels table(const char* name) {
+  return {.name = name,
+          .multiply = multiply<L>,
+          .quantise = quantise<L>,
+          .rms_norm = rms_norm<L>,
+          .silu_multiply = silu_multiply<L>,
+          .add = add<L>,
+          .rotate = rotate<L>,
+          .store_kv = store_kv<L>,
+          .attend = attend<L>,
+          .row_max = row_max<L>,
+          .sum_exp = sum_exp<L>,
+          .argmax = argmax<L>};
+}
+
+}  // namespace outrider::kernels::cpu
