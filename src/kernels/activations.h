@@ -4,9 +4,9 @@
 // The columns are cut into panels of at most 8; panel p of width N holds for each 32-block of k one record of 12·N words:
 //   int8  codes  [8][N][4]   k ascending in groups of 4, so that one 32-bit word broadcasts against 16 weight rows
 //   float scale  [N]         max|x| / 127 over the 32 values
-//   int32 sum    [N]         Σ codes over the block
-//   int32 sum_lo [N]         Σ codes over its first 16
-//   float weighed[N]         scale · float(sum), for formats with minima
+//   int32 debt   [N]         −Σ codes over the block: times a format's offset, where its integer sums start
+//   int32 debt_lo[N]         −Σ codes over its first 16
+//   float weighed[N]         scale · float(Σ codes), for formats with minima
 // codes = round-to-even(x · 127/max|x|), so |code| ≤ 127. Columns are quantised independently: the number of neighbours changes nothing.
 // For float matrices (F32, F16, BF16) `values` keeps the unquantised rows.
 #include <cstddef>

@@ -68,7 +68,12 @@ struct Lanes {
   OUTRIDER_INLINE F power_of_two(F n) { return {pow2(n.a), pow2(n.b)}; }
 
   OUTRIDER_INLINE I zero_int() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
-  OUTRIDER_INLINE I set_int(int x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+  template <int bits>
+  OUTRIDER_INLINE I broadcast_shifted(const int32_t* x) {
+    const __m256i v = _mm256_slli_epi32(_mm256_set1_epi32(*x), bits);
+    return {v, v};
+  }
+  OUTRIDER_INLINE I sub_int(I x, I y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I add_int(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I round(F x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
   OUTRIDER_INLINE F to_float(I x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }

@@ -43,7 +43,9 @@ struct Lanes {
   OUTRIDER_INLINE F power_of_two(F n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23)); }
 
   OUTRIDER_INLINE I zero_int() { return _mm512_setzero_si512(); }
-  OUTRIDER_INLINE I set_int(int x) { return _mm512_set1_epi32(x); }
+  template <int bits>
+  OUTRIDER_INLINE I broadcast_shifted(const int32_t* x) { return _mm512_slli_epi32(_mm512_set1_epi32(*x), bits); }
+  OUTRIDER_INLINE I sub_int(I a, I b) { return _mm512_sub_epi32(a, b); }
   OUTRIDER_INLINE I add_int(I a, I b) { return _mm512_add_epi32(a, b); }
   OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }
   OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }

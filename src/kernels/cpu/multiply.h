@@ -51,21 +51,29 @@ struct BlockKernel {
     }
   }
 
-  // −offset · Σa, the start of the integer sums.
-  __attribute__((always_inline)) static inline typename L::I start(int offset, int sum) {
-    if (kSigned && !L::kBiasedDot) return L::zero_int();
-    return offset ? L::set_int(-offset * sum) : L::zero_int();
+  // log2 of the offset that is subtracted from every code, or −1: known from the layout, so that it costs no branch.
+  static constexpr int kOffsetBits = kSigned                                                 ? 7
+                                     : codes == Codes::n6                                    ? 5
+                                     : codes == Codes::n5 && scales == Scales::half32        ? 4
+                                     : codes == Codes::n4 && scales == Scales::half32        ? 3
+                                     : codes == Codes::n4 && scales == Scales::super16       ? 2
+                                                                                             : -1;
+
+  // −offset · Σa, where an integer sum starts.
+  __attribute__((always_inline)) static inline typename L::I start(const int32_t* debt) {
+    if constexpr (kOffsetBits < 0 || (kSigned && !L::kBiasedDot)) return L::zero_int();
+    else return L::template broadcast_shifted<kOffsetBits>(debt);
   }
 
-  __attribute__((always_inline)) static inline void block(const MacroView& macro, int64_t b, const int32_t* a, int offset, typename L::Bytes table, typename L::F (&acc)[N]) {
+  __attribute__((always_inline)) static inline void block(const MacroView& macro, int64_t b, const int32_t* a, typename L::Bytes table, typename L::F (&acc)[N]) {
     typename L::I lo[N], hi[N];
     const auto* scale = reinterpret_cast<const float*>(a + 8 * N);
-    const int32_t *sum = a + 9 * N, *sum_lo = a + 10 * N;
+    const int32_t *debt = a + 9 * N, *debt_lo = a + 10 * N;
     const auto* weighed = reinterpret_cast<const float*>(a + 11 * N);
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) {
-      lo[c] = start(offset, kHalves ? sum_lo[c] : sum[c]);
-      hi[c] = kHalves ? start(offset, sum[c] - sum_lo[c]) : L::zero_int();
+      lo[c] = start(kHalves ? debt_lo + c : debt + c);
+      hi[c] = kHalves ? L::sub_int(start(debt + c), lo[c]) : L::zero_int();
     }
     const BlockCodes<L, codes> codes_of(macro.codes(b), table);
     dots<0>(codes_of, a, lo, hi);
@@ -85,8 +93,8 @@ struct BlockKernel {
         for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(weighed[c]), acc[c]);
       }
     } else {
-      half(macro, 2 * b, lo, scale, sum_lo, nullptr, acc);
-      half(macro, 2 * b + 1, hi, scale, sum_lo, sum, acc);
+      half(macro, 2 * b, lo, scale, debt_lo, nullptr, acc);
+      half(macro, 2 * b + 1, hi, scale, debt_lo, debt, acc);
     }
   }
 
@@ -101,9 +109,9 @@ struct BlockKernel {
     else return L::load_half(macro.block_scale(b, true));
   }
 
-  // One 16-wide half; `sum` is given for the last half, whose Σa is sum − sum_lo.
-  __attribute__((always_inline)) static inline void half(const MacroView& macro, int64_t sub, typename L::I (&dot)[N], const float* scale, const int32_t* sum_lo,
-                                                         const int32_t* sum, typename L::F (&acc)[N]) {
+  // One 16-wide half; `debt` is given for the last half, whose Σa is debt_lo − debt.
+  __attribute__((always_inline)) static inline void half(const MacroView& macro, int64_t sub, typename L::I (&dot)[N], const float* scale, const int32_t* debt_lo,
+                                                         const int32_t* debt, typename L::F (&acc)[N]) {
     const auto raw = scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub));
     const auto d = L::mul(L::load_half(macro.super_scale()), raw);
 #pragma GCC unroll 8
@@ -111,7 +119,7 @@ struct BlockKernel {
     if constexpr (scales == Scales::super16_min) {
       const auto m = L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(sub, true))));
 #pragma GCC unroll 8
-      for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(scale[c] * float(sum ? sum[c] - sum_lo[c] : sum_lo[c])), acc[c]);
+      for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(scale[c] * float(debt ? debt_lo[c] - debt[c] : -debt_lo[c])), acc[c]);
     }
   }
 };
@@ -152,7 +160,7 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const int32_t* reco
         const std::byte* ahead = p + 2 * bytes + b * (bytes / count);
         for (int64_t line = 0; line < bytes / count; line += 64) __builtin_prefetch(ahead + line, 0, 3);
       }
-      BlockKernel<L, codes, scales, N>::block(macro, b, records, layout.offset, table, acc);
+      BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
       records += PanelRecord::words(N);
     }
     p += bytes;

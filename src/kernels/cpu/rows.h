@@ -63,8 +63,8 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
     }
     for (int g = 0; g < 8; ++g) record[g * width + c] = codes[g];
     reinterpret_cast<float*>(record)[8 * width + c] = scale;
-    record[9 * width + c] = sums[0] + sums[1];
-    record[10 * width + c] = sums[0];
+    record[9 * width + c] = -(sums[0] + sums[1]);
+    record[10 * width + c] = -sums[0];
     reinterpret_cast<float*>(record)[11 * width + c] = scale * float(sums[0] + sums[1]);
   }
 }

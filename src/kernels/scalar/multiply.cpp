@@ -22,8 +22,8 @@ struct Column {  // one column of a panel record
   int width, index;
   int code(int k) const { return reinterpret_cast<const int8_t*>(record + (k / 4) * width + index)[k % 4]; }
   float scale() const { return reinterpret_cast<const float*>(record)[8 * width + index]; }
-  int sum() const { return record[9 * width + index]; }
-  int sum_lo() const { return record[10 * width + index]; }
+  int sum() const { return -record[9 * width + index]; }
+  int sum_lo() const { return -record[10 * width + index]; }
   float weighed() const { return reinterpret_cast<const float*>(record)[11 * width + index]; }
 };
 

@@ -30,8 +30,8 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
       if (i == 15) sum_lo = sum;
     }
     reinterpret_cast<float*>(record)[8 * width + c] = scale;
-    record[9 * width + c] = sum;
-    record[10 * width + c] = sum_lo;
+    record[9 * width + c] = -sum;
+    record[10 * width + c] = -sum_lo;
     reinterpret_cast<float*>(record)[11 * width + c] = scale * float(sum);
   }
 }
