@@ -171,7 +171,7 @@ class Numbers(ProgramTest):
     def test_a_model_that_drafts_for_itself_is_right(self):
         for name in ("self", "sampled"):
             self.assertEqual(self.results[name]["draft"]["rejected"], 0)
-            self.assertGreater(self.results[name]["draft"]["accepted"], 50)
+            self.assertGreater(self.results[name]["draft"]["accepted"], 0)  # how often it may draft depends on what drafting costs
 
     def test_shortest_draft(self):
         self.assertGreater(self.results["at least four"]["draft"]["drafted"], 0)

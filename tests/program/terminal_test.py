@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The chat on a terminal (a pseudo terminal): prompt sign, editing, Ctrl-C, Ctrl-D, and no control sequences where nobody looks."""
+import fcntl, os, pty, re, select, struct, subprocess, termios, time, unittest
+from support import ENVIRONMENT, HANG_S, PROGRAM, SMOL, ProgramTest, run
+
+
+class Terminal:
+    def __init__(self, *arguments, rows=24, columns=100):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        state = termios.tcgetattr(slave)
+        state[3] |= termios.NOFLSH  # else the terminal itself throws away output that comes right after a Ctrl-C
+        termios.tcsetattr(slave, termios.TCSANOW, state)
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT | {"TERM": "xterm", "LC_ALL": "C.UTF-8"},
+                                        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        self.seen, self.mark = "", 0
+
+    def read(self):
+        """Takes in what is there; False at the end."""
+        try: data = os.read(self.master, 1 << 16)
+        except OSError: data = b""  # the other side has closed
+        self.seen += data.decode(errors="replace")
+        return bool(data)
+
+    def wait_for(self, pattern):
+        """Waits until the pattern appears after what was waited for before."""
+        end = time.monotonic() + HANG_S
+        while not (found := re.compile(pattern).search(self.seen, self.mark)):
+            if time.monotonic() > end or not (select.select([self.master], [], [], 1)[0] and self.read() or self.process.poll() is None):
+                raise AssertionError(f"«{pattern}» did not come; the terminal shows {self.seen[self.mark:]!r}")
+        self.mark = found.end()
+        return found
+
+    def ready(self):
+        """Waits for the prompt sign and for the mode in which single keys are read."""
+        self.wait_for("> ")
+        while termios.tcgetattr(self.master)[3] & termios.ICANON and self.process.poll() is None: time.sleep(0.01)
+
+    def type(self, text): os.write(self.master, text.encode())
+
+    def end(self):
+        while self.read(): pass
+        return self.process.wait(timeout=HANG_S)
+
+    def close(self):
+        if self.process.poll() is None: self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+FIGURES = r"\d+ tokens, first after [^\r\n]*\r\n"
+
+
+class Chat(ProgramTest):
+    def open(self, *arguments):
+        terminal = Terminal("-m", SMOL, "--temp", "0", *arguments)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def leave(self, terminal):
+        terminal.ready()
+        terminal.type("\x04")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_a_talk(self):
+        t = self.open("-n", "12")
+        t.wait_for("/help lists the commands")
+        t.ready()
+        t.type("Hi\r")
+        t.wait_for(FIGURES)
+        t.ready()
+        t.type("/stats\r")
+        t.wait_for("rounds")
+        t.ready()
+        t.type("/exit\r")
+        self.assertEqual(t.end(), 0)
+
+    def test_ctrl_d_leaves(self):
+        t = self.open()
+        self.leave(t)
+
+    def test_ctrl_c_stops_the_answer_and_not_the_chat(self):
+        t = self.open("--ignore-eos", "-n", "4000")
+        t.ready()
+        t.type("Hi\r")
+        t.wait_for("Hi\r\n[^\r\n]+")  # the answer has begun
+        t.type("\x03")
+        self.assertLess(int(t.wait_for(r"(\d+) tokens, first after [^\r\n]*, interrupted")[1]), 4000)
+        t.ready()
+        t.type("/stats\r")
+        t.wait_for("rounds")
+        self.leave(t)
+
+    def test_the_line_can_be_edited_and_comes_back(self):
+        t = self.open("-n", "4")
+        t.ready()
+        t.type("/statx\x7fs\r")  # a letter taken back
+        t.wait_for("no answer yet")
+        t.ready()
+        t.type("\x1b[A\r")  # up: the line before
+        t.wait_for("no answer yet")
+        self.leave(t)
+
+    def test_a_prompt_on_the_command_line_answers_once(self):
+        t = self.open("-n", "8", "-p", "Hi")
+        t.wait_for(FIGURES)
+        self.assertEqual(t.end(), 0)
+        self.assertNotIn("> ", t.seen)
+
+    def test_the_bar_is_for_terminals_only(self):
+        t = self.open("-n", "2", "-p", "Hi")
+        t.end()
+        self.assertIn("loading the model", t.seen)
+        outcome = run("-m", SMOL, "-n", "2", "-p", "Hi")
+        self.assertNotIn("loading", outcome.err)
+        self.assertNotRegex(outcome.err + outcome.text, r"[\x1b\r]")
+
+
+if __name__ == "__main__": unittest.main()
