@@ -15,7 +15,7 @@ struct SpecPlan {
   DraftLimits ngram_limits{.max = 8, .min = 0, .min_probability = 0};
   DraftLimits model_limits{.max = 4, .min = 0, .min_probability = 0.6f};
   int shortest_match = 3;  // tokens of an n-gram match
-  int long_match = 6;      // from here on the n-gram is asked before the model
+  int long_match = 3;      // from here on the n-gram is asked before the model: a free guess against passes of a model
 
   bool off() const { return !ngram && !model; }
 };

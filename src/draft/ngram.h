@@ -34,7 +34,7 @@ class NgramDrafter final : public Drafter {
     std::vector<int32_t> tokens;    // committed ones, then the pending one
     std::vector<int32_t> previous;  // by position: the last earlier position whose n-gram fell into the same slot, or -1
     std::vector<int32_t> latest;    // by slot (hash of the n-gram that ends at a position): the latest position, or -1
-    float trust = 4;                // decayed mean of accepted tokens a proposal: long drafts are earned
+    float trust = 1;                // decayed mean of accepted tokens a proposal: long drafts are earned
     int proposed_from = -1, match = 0;  // last look-up
     Pace pace;
   };
