@@ -30,7 +30,7 @@ class Outcome:
 
 def run(*arguments, stdin=b"", environment=None, binary=PROGRAM, **more):
     arguments = [str(a) if not isinstance(a, bytes) else a for a in arguments]
-    p = subprocess.run([binary, *arguments], input=stdin if "stdin_file" not in more else None, stdin=more.pop("stdin_file", None), stdout=more.pop("stdout", subprocess.PIPE),
+    p = subprocess.run([binary, *arguments], input=stdin, stdout=more.pop("stdout", subprocess.PIPE),
                        stderr=subprocess.PIPE, env=ENVIRONMENT | (environment or {}), timeout=HANG_S, **more)
     return Outcome(arguments, p.returncode, p.stdout or b"", p.stderr.decode(errors="replace"))
 

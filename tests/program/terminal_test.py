@@ -40,7 +40,10 @@ class Terminal:
     def type(self, text): os.write(self.master, text.encode())
 
     def end(self):
-        while self.read(): pass
+        deadline = time.monotonic() + HANG_S
+        while self.process.poll() is None or select.select([self.master], [], [], 0)[0]:
+            if select.select([self.master], [], [], 0.2)[0] and not self.read(): break
+            if time.monotonic() > deadline: raise AssertionError(f"the program does not end; the terminal shows {self.seen[self.mark:]!r}")
         return self.process.wait(timeout=HANG_S)
 
     def close(self):
