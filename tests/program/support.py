@@ -6,7 +6,7 @@ MODELS = pathlib.Path(os.environ.get("OUTRIDER_MODELS") or pathlib.Path.home() /
 SMOL = str(MODELS / "smollm2-135m-instruct-q4_1.gguf")
 QWEN_SMALL = str(MODELS / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf")
 GEMMA = str(MODELS / "gemma-3-270m-q4_k_m.gguf")
-FIGURES = re.compile(r"^\d+ tokens(, .*)?$")
+FIGURES = re.compile(r"^\d+ tokens?(, .*)?$")
 HANG_S = float(os.environ.get("OUTRIDER_TEST_HANG_S") or 300)  # only to end a hanging test; nothing is measured
 
 # Settings of the person who runs the tests must not change them; the choice of kernels and of models may.
