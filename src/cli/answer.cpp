@@ -71,7 +71,7 @@ Result<AnswerResult> generate(const Runtime& runtime, Engine& engine, Request re
 
 std::string figures_line(const AnswerResult& r, std::string_view drafter) {
   const RequestAccount& a = r.answer.account;
-  std::string line = fmt::format("{} tokens", a.emitted);
+  std::string line = fmt::format("{} {}", a.emitted, a.emitted == 1 ? "token" : "tokens");
   if (a.emitted > 0) line += fmt::format(", first after {:.2f} s", (a.first_token_ms - a.submitted_ms) / 1e3);
   if (a.decode_tokens_per_s() > 0) line += fmt::format(", {:.1f} tok/s", a.decode_tokens_per_s());
   if (a.drafted > 0 && a.rounds > 0)

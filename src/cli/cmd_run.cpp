@@ -47,8 +47,10 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text)
 int cmd_run(Values values) {
   auto path = model_path(values);
   if (!path) return report(path.error());
-  const auto text = prompt_text(values);
+  auto text = prompt_text(values);
   if (!text) return report(text.error());
+  // The line end that `echo` or an editor puts after a text is no part of a message.
+  if (*text && !values.given("prompt") && !values.flag("raw") && (*text)->ends_with('\n')) (*text)->pop_back();
   if (*text && (*text)->empty()) {
     if (values.given("prompt") || values.given("file") || values.flag("json")) return report({"the prompt is empty", "give some text with -p TEXT", ErrorKind::usage});
     say("outrider: nothing to answer: no prompt was given and standard input is empty");

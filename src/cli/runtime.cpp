@@ -34,10 +34,10 @@ Result<void> plan_memory(RuntimeOptions& o) {
   if (o.context == 0) o.context = std::min<int64_t>(4096, target->config.context_length);
   const size_t kv = Engine::kv_bytes(*target, engine_options(o)), work = Engine::work_bytes(*target, engine_options(o));
   size_t draft_bytes = 0;
-  if (!o.draft_path.empty() && o.spec.model) {
+  if (!o.draft_path.empty()) {  // a draft that cannot be used is an error even where it would not be; memory it takes only where it is
     const auto draft = plan_model(o.draft_path);
     if (!draft) return draft.error();
-    draft_bytes = draft->weight_bytes + ModelDrafter::bytes(*draft, drafter_options(o, o.spec.model_limits));
+    if (o.spec.model) draft_bytes = draft->weight_bytes + ModelDrafter::bytes(*draft, drafter_options(o, o.spec.model_limits));
   }
   const size_t needed = target->weight_bytes + kv + work + draft_bytes, available = available_memory_bytes();
   if (needed <= available) return {};

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -126,7 +127,10 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<std::string> read_stdin() { return read_all(0, "standard input"); }
 
-Result<void> write_file(const std::string& path, std::string_view content) {
+Result<void> write_file(const std::string& named, std::string_view content) {
+  std::error_code missing;
+  const std::filesystem::path target = std::filesystem::canonical(named, missing);  // a link stays a link
+  const std::string path = missing ? named : target.string();
   const std::string temporary = path + ".part";
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return file_error("write", path);
