@@ -1,6 +1,7 @@
 #include "base/threads.h"
 
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,11 @@ constexpr uint64_t kIndexMask = 0xffffffffu;
 
 ThreadPool::ThreadPool(int threads) {
   OUTRIDER_CHECK(threads >= 1);
+  sigset_t all, before;  // workers inherit the mask: signals go to the calling thread, whose reads they are meant to interrupt
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ThreadPool::~ThreadPool() {

@@ -4,7 +4,9 @@
 #include <histedit.h>
 #endif
 
+#include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 #include "cli/terminal.h"
@@ -42,7 +44,10 @@ struct LineInput::Editor {};
 
 LineInput::LineInput(bool terminal) {
 #ifdef OUTRIDER_HAS_EDIT
-  if (terminal) editor_ = std::make_unique<Editor>();
+  if (!terminal) return;
+  // libedit reads characters by the locale; only their classes are taken from it, numbers stay as they are.
+  if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+  editor_ = std::make_unique<Editor>();
 #else
   (void)terminal;
 #endif
