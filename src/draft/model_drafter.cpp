@@ -8,7 +8,6 @@ namespace {
 
 constexpr int kChunkRows = 128;      // prompt rows in one forward
 constexpr int kCatchUpRows = 12;     // more than this is read as text before drafting
-int pages_for(int64_t tokens) { return int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock); }
 int pages_per_request(const ModelDrafter::Options& o) { return pages_for(o.context) + 2; }  // + the window + a page copied on write
 int pages_in_all(const ModelDrafter::Options& o) { return o.requests * pages_per_request(o) + o.kept_prefixes; }
 int rows_with_logits(const ModelDrafter::Options& o) { return o.requests * (kCatchUpRows + 1); }
@@ -20,11 +19,8 @@ size_t ModelDrafter::bytes(const ModelPlan& plan, const Options& o) {
   return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes() + Pass::bytes(plan.config, rows_in_pass(o), rows_with_logits(o));
 }
 
-ModelDrafter::ModelDrafter(const Model& model, const kernels::Kernels& kernels, Options options) : model_(model), kernels_(kernels), options_(options) {
-  const Vocabulary& v = model.vocabulary();
-  for (int32_t id = 0; id < int32_t(model.config().vocabulary); ++id)
-    if (size_t(id) >= v.size() || v.is_padding(id)) padding_.push_back(id);
-}
+ModelDrafter::ModelDrafter(const Model& model, const kernels::Kernels& kernels, Options options)
+    : model_(model), kernels_(kernels), options_(options), padding_(model.padding_ids()) {}
 
 Result<std::unique_ptr<ModelDrafter>> ModelDrafter::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, Options options) {
   std::unique_ptr<ModelDrafter> d(new ModelDrafter(model, kernels, options));

@@ -8,8 +8,6 @@ namespace outrider {
 
 namespace {
 
-int pages_for(int64_t tokens) { return int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock); }
-
 // Pages one request may take: its context, the window, and a page shared with a kept prefix that must be copied.
 int pages_per_request(const EngineOptions& o) { return pages_for(o.context) + 2; }
 
@@ -31,11 +29,7 @@ const char* finish_name(Finish finish) {
 }
 
 Engine::Engine(const Model& model, const Clock& clock, std::unique_ptr<Drafter> drafter, EngineOptions options)
-    : model_(model), clock_(clock), options_(options), drafter_(std::move(drafter)), prefixes_(options.kept_prefixes) {
-  const Vocabulary& v = model.vocabulary();
-  for (TokenId id = 0; id < TokenId(model.config().vocabulary); ++id)
-    if (!v.contains(id) || v.is_padding(id)) padding_.push_back(id);
-}
+    : model_(model), clock_(clock), options_(options), drafter_(std::move(drafter)), prefixes_(options.kept_prefixes), padding_(model.padding_ids()) {}
 
 size_t Engine::kv_bytes(const ModelPlan& plan, const EngineOptions& o) { return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes(); }
 size_t Engine::work_bytes(const ModelPlan& plan, const EngineOptions& o) { return Pass::bytes(plan.config, rows_in_pass(o), o.requests * kMaxDraftRows); }

@@ -17,7 +17,7 @@ struct Reader {
 };
 
 Result<Reader> make_reader(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, int64_t tokens) {
-  auto pages = PagePool::make(model.kv_geometry(kernels::KvType::f16, kernels::KvType::f16), int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock) + 1);
+  auto pages = PagePool::make(model.kv_geometry(kernels::KvType::f16, kernels::KvType::f16), pages_for(tokens) + 1);
   if (!pages) return pages.error();
   auto pass = Pass::make(model.config(), kernels, pool, kRows, kRows);
   if (!pass) return pass.error();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/threads.h"
@@ -25,6 +26,9 @@ class Model {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   size_t weight_bytes() const { return weights_.size(); }
   const std::string& path() const { return path_; }
+
+  // Rows of the output matrix that no text uses: never to be sampled.
+  std::vector<TokenId> padding_ids() const;
 
   KvGeometry kv_geometry(kernels::KvType k_type, kernels::KvType v_type) const {
     return {config_.layers, config_.kv_heads, {k_type, v_type, config_.head_dim}};

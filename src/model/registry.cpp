@@ -18,6 +18,13 @@ struct ModelLoading {
   static void keep(Model& model, Memory weights) { model.weights_ = std::move(weights); }
 };
 
+std::vector<TokenId> Model::padding_ids() const {
+  std::vector<TokenId> ids;
+  for (TokenId id = 0; id < TokenId(config_.vocabulary); ++id)
+    if (!vocabulary_.contains(id) || vocabulary_.is_padding(id)) ids.push_back(id);
+  return ids;
+}
+
 std::string supported_architectures() {
   std::string names;
   for (const Family& f : kFamilies) names += (names.empty() ? "" : ", ") + std::string(f.architecture);

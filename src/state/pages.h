@@ -17,6 +17,9 @@ struct KvGeometry {
   size_t page_bytes() const { return size_t(layers) * size_t(kv_heads) * (shape.k_block_bytes() + shape.v_block_bytes()); }
 };
 
+// Pages that hold `tokens` positions.
+inline int pages_for(int64_t tokens) { return int((tokens + kernels::kKvBlock - 1) / kernels::kKvBlock); }
+
 class PagePool {
  public:
   // Reserves pages · page_bytes() of memory; error when the machine has not got it.

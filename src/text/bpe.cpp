@@ -72,13 +72,7 @@ void BpeEncoder::encode(std::string_view text, WordCache& cache, std::vector<Tok
   for (size_t end : ends) {
     const std::string_view word = text.substr(begin, end - begin);
     begin = end;
-    if (const auto* known = cache.find(word)) {
-      out.insert(out.end(), known->begin(), known->end());
-      continue;
-    }
-    const size_t first = out.size();
-    merge_word(word, out);
-    cache.add(word, out.data() + first, out.size() - first);
+    cache.encode(word, out, [this](std::string_view fresh, std::vector<TokenId>& ids) { merge_word(fresh, ids); });
   }
 }
 

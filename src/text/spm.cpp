@@ -72,13 +72,7 @@ void SpmEncoder::encode(std::string_view text, bool space_prefix, WordCache& cac
     while (end != std::string_view::npos && !splits_at(whole, end)) end = whole.find(kSpaceMark, end + 1);
     const std::string_view word = whole.substr(begin, end == std::string_view::npos ? end : end - begin);
     begin += word.size();
-    if (const auto* known = cache.find(word)) {
-      out.insert(out.end(), known->begin(), known->end());
-      continue;
-    }
-    const size_t first = out.size();
-    merge_word(word, out);
-    cache.add(word, out.data() + first, out.size() - first);
+    cache.encode(word, out, [this](std::string_view fresh, std::vector<TokenId>& ids) { merge_word(fresh, ids); });
   }
 }
 

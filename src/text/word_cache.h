@@ -18,6 +18,17 @@ class WordCache {
     const auto found = words_.find(word);
     return found == words_.end() ? nullptr : &found->second;
   }
+  // Appends the ids of the word, encoded by `merge(word, out)` when it is met for the first time.
+  template <class Merge>
+  void encode(std::string_view word, std::vector<TokenId>& out, Merge&& merge) {
+    if (const auto* known = find(word)) {
+      out.insert(out.end(), known->begin(), known->end());
+      return;
+    }
+    const size_t first = out.size();
+    merge(word, out);
+    add(word, out.data() + first, out.size() - first);
+  }
   void add(std::string_view word, const TokenId* ids, size_t count) {
     if (word.size() > kMaxWordBytes) return;
     if (words_.size() >= kMaxWords) words_.clear();
