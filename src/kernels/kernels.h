@@ -13,6 +13,9 @@
 
 namespace outrider::kernels {
 
+inline constexpr int kProbeWords = 16;                       // activations a round of probe_dots
+inline constexpr int64_t kProbeProducts = 64 * kProbeWords;  // multiply-accumulates a round
+
 struct Kernels {
   const char* name;  // "scalar", "avx2", "avx512"
 
@@ -38,6 +41,11 @@ struct Kernels {
   float (*row_max)(const float* x, int64_t n);                  // −infinity when there is none
   float (*sum_exp)(const float* x, int64_t n, float max);       // Σ exp32(x − max), lane order
   int64_t (*argmax)(const float* x, int64_t n);                 // lowest index among equals; 0 when all are NaN
+
+  // Probes: what this table could do at best, to hold measurements against.
+  uint32_t (*probe_read)(const std::byte* data, int64_t bytes);  // Σ of the 32-bit words of a multiple of 256 bytes, each read once, in order
+  // rounds · Σ over word i < kProbeWords, lane and j of codes[lane][j] · a[i][j]: codes ≤ 63 and int8, as in the dots of multiply.
+  uint32_t (*probe_dots)(const std::byte* codes, const int32_t* a, int64_t rounds);
 };
 
 enum class Isa { scalar, avx2, avx512 };

@@ -20,6 +20,7 @@ struct Lanes {
   using F = Pair;
   using I = PairInt;
   using Bytes = PairInt;
+  static constexpr int kProbeSums = 4;  // only the addition of dot depends on the sum, and there are sixteen registers
   static constexpr bool kBiasedDot = false;
 
   OUTRIDER_INLINE F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }

@@ -13,6 +13,7 @@ struct Lanes {
   using F = __m512;
   using I = __m512i;
   using Bytes = __m512i;
+  static constexpr int kProbeSums = 16;  // independent sums that fill the multipliers: latency 4, two a cycle at best
   static constexpr bool kBiasedDot = true;  // dot_signed wants code + 128 and the correction −128·Σa in the accumulator
 
   OUTRIDER_INLINE F zero() { return _mm512_setzero_ps(); }

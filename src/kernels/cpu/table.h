@@ -2,6 +2,7 @@
 // The kernel table of a lane type.
 #include "kernels/cpu/attend.h"
 #include "kernels/cpu/multiply.h"
+#include "kernels/cpu/probe.h"
 #include "kernels/cpu/rows.h"
 
 namespace outrider::kernels::cpu {
@@ -19,7 +20,9 @@ constexpr Kernels table(const char* name) {
           .attend = attend<L>,
           .row_max = row_max<L>,
           .sum_exp = sum_exp<L>,
-          .argmax = argmax<L>};
+          .argmax = argmax<L>,
+          .probe_read = probe_read<L>,
+          .probe_dots = probe_dots<L>};
 }
 
 }  // namespace outrider::kernels::cpu

@@ -15,6 +15,8 @@ void attend(const AttendJob& job);
 float row_max(const float* x, int64_t n);
 float sum_exp(const float* x, int64_t n, float max);
 int64_t argmax(const float* x, int64_t n);
+uint32_t probe_read(const std::byte* data, int64_t bytes);
+uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds);
 
 // Folds 16 lanes: l += l+8, l += l+4, l += l+2, l += l+1.
 float fold(float (&lanes)[16]);

@@ -16,6 +16,8 @@ const Kernels kScalarKernels = {
     .row_max = scalar::row_max,
     .sum_exp = scalar::sum_exp,
     .argmax = scalar::argmax,
+    .probe_read = scalar::probe_read,
+    .probe_dots = scalar::probe_dots,
 };
 
 void copy_kv_slot(const KvShape& shape, const std::byte* k_from, const std::byte* v_from, int from, std::byte* k_to, std::byte* v_to, int to) {

@@ -1,0 +1,37 @@
+#pragma once
+// What the instruction set in use could do at best, for any lane type: the loads and dots of the matrix kernel with nothing between them.
+#include "kernels/kernels.h"
+
+namespace outrider::kernels::cpu {
+
+template <class L>
+uint32_t probe_read(const std::byte* data, int64_t bytes) {
+  auto s0 = L::zero_int(), s1 = s0, s2 = s0, s3 = s0;
+  for (const std::byte* end = data + bytes; data < end; data += 256) {
+    s0 = L::add_int(s0, L::load_bytes(data)), s1 = L::add_int(s1, L::load_bytes(data + 64));
+    s2 = L::add_int(s2, L::load_bytes(data + 128)), s3 = L::add_int(s3, L::load_bytes(data + 192));
+  }
+  return uint32_t(L::sum_int(L::add_int(L::add_int(s0, s1), L::add_int(s2, s3))));
+}
+
+template <class L>
+uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds) {
+  constexpr int kSums = L::kProbeSums;
+  typename L::I sum[kSums];
+#pragma GCC unroll 16
+  for (int i = 0; i < kSums; ++i) sum[i] = L::zero_int();
+  for (int64_t round = 0; round < rounds; ++round)
+#pragma GCC unroll 1
+    for (int first = 0; first < kProbeWords; first += kSums) {
+      asm volatile("" : "+r"(codes), "+r"(a));  // other numbers for all the compiler knows: no product is kept, none is put together with the next
+      const auto x = L::load_bytes(codes);
+#pragma GCC unroll 16
+      for (int i = 0; i < kSums; ++i) sum[i] = L::dot(sum[i], x, a + first + i);
+    }
+  auto total = sum[0];
+#pragma GCC unroll 16
+  for (int i = 1; i < kSums; ++i) total = L::add_int(total, sum[i]);
+  return uint32_t(L::sum_int(total));
+}
+
+}  // namespace outrider::kernels::cpu
