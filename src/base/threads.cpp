@@ -67,7 +67,9 @@ void ThreadPool::dispatch(int64_t items, Call call, void* context) {
   signal_.fetch_add(1);
   if (sleepers_.load() > 0) signal_.notify_all();
   take_items(epoch);
+  const double start_ms = clock_ ? clock_->now_ms() : 0;
   while (done_.load(std::memory_order_acquire) < items) pause();
+  if (clock_) waited_ms_ += clock_->now_ms() - start_ms;
 }
 
 void ThreadPool::work() {

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace outrider {
 
 class ThreadPool {
@@ -17,6 +19,10 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return int(workers_.size()) + 1; }
+
+  // From now on, with a clock, adds up how long the caller waits for the others at the end of its jobs; null: stops.
+  void time_waiting(const Clock* clock) { clock_ = clock; }
+  double waited_ms() const { return waited_ms_; }
 
   // Calls fn(item) for every item in [0, items); returns when all are done. Not reentrant; one caller at a time.
   template <class Fn>
@@ -45,6 +51,8 @@ class ThreadPool {
   std::atomic<uint32_t> signal_{0};  // changes with every job; sleepers wait on it
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
+  const Clock* clock_ = nullptr;
+  double waited_ms_ = 0;
   std::vector<std::thread> workers_;
 };
 

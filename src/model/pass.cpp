@@ -71,10 +71,12 @@ void Pass::extend(const Timeline& t, std::span<const int32_t> tokens, int logits
     const int64_t p = t.length() + int64_t(i);
     add_row({&t, tokens[i], p, p + 1, t.page(p), int(p % kernels::kKvBlock), nullptr}, i + size_t(logits) >= tokens.size());
   }
+  done(PassPart::embed_rope_store);
 }
 
 void Pass::window(const Timeline& t, int first) {
   for (int i = first; i < t.rows(); ++i) add_row({&t, t.row(i).token, t.position(i), t.length(), t.window_page(), i, t.row(i).path.data()}, true);
+  done(PassPart::embed_rope_store);
 }
 
 void Pass::embed(const kernels::Matrix& table) {
@@ -83,6 +85,7 @@ void Pass::embed(const kernels::Matrix& table) {
     OUTRIDER_CHECK(token >= 0 && token < table.layout.rows);
     kernels::unpack_row(table, token, stream_ + r * config_->width);
   });
+  done(PassPart::embed_rope_store);
 }
 
 Activations Pass::activations(int columns, int64_t n) {
@@ -97,6 +100,7 @@ Activations Pass::norm(const float* x, const float* weight) {
     kernels_->rms_norm(x + r * n, weight, n, config_->rms_epsilon, normed_ + r * n);
     kernels_->quantise(normed_ + r * n, n / 32, a, int(r), 0);
   });
+  done(PassPart::quantise_norm);
   return a;
 }
 
@@ -104,6 +108,7 @@ Activations Pass::quantised(const float* x, int64_t n) {
   Activations a = activations(rows(), n);
   a.values = x;
   pool_->run(rows(), [&](int64_t r) { kernels_->quantise(x + r * n, n / 32, a, int(r), 0); });
+  done(PassPart::quantise_norm);
   return a;
 }
 
@@ -118,10 +123,18 @@ Activations Pass::gated(const float* gate, const float* up) {
     kernels_->silu_multiply(gate + r * n + first, up + r * n + first, count, out);
     kernels_->quantise(out, count / 32, a, int(r), first / 32);
   });
+  done(PassPart::quantise_norm);
   return a;
 }
 
-void Pass::multiply_rows(const Activations& n, std::span<const Product> products, const int64_t* strides) {
+// A product is known by the buffers it reads and writes.
+PassPart Pass::part_of(const Activations& n, const Product& product) const {
+  if (product.out == query_) return PassPart::attention_qkv;
+  if (product.out == gate_) return PassPart::gate_up;
+  return n.values == mixed_ ? PassPart::attention_output : PassPart::down;
+}
+
+void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Product> products, const int64_t* strides) {
   constexpr int64_t kItemBytes = 48 << 10;  // of weights: small enough that threads finish together, large enough to stream
   const auto step = [](const kernels::MatrixLayout& layout) { return std::max<int64_t>(1, kItemBytes / layout.tile_bytes()); };
   int64_t items = 0;
@@ -138,6 +151,9 @@ void Pass::multiply_rows(const Activations& n, std::span<const Product> products
       return;
     }
   });
+  done(part);
+  if (!clock_) return;
+  for (const Product& p : products) clock_->multiplied(part, p.weight->layout.bytes(), p.weight->layout.rows * p.weight->layout.columns * n.columns);
 }
 
 void Pass::multiply(const Activations& n, std::initializer_list<Product> products) {
@@ -145,7 +161,7 @@ void Pass::multiply(const Activations& n, std::initializer_list<Product> product
   OUTRIDER_CHECK(products.size() <= 8);
   size_t i = 0;
   for (const Product& p : products) strides[i++] = p.weight->layout.rows;
-  multiply_rows(n, {products.begin(), products.size()}, strides);
+  multiply_rows(part_of(n, *products.begin()), n, {products.begin(), products.size()}, strides);
 }
 
 void Pass::norm_heads(float* x, int heads, const float* weight) {
@@ -156,6 +172,7 @@ void Pass::norm_heads(float* x, int heads, const float* weight) {
       kernels_->rms_norm(head, weight, dim, config_->rms_epsilon, head);
     }
   });
+  done(PassPart::quantise_norm);
 }
 
 void Pass::rotate(float* x, int heads) {
@@ -164,6 +181,7 @@ void Pass::rotate(float* x, int heads) {
     for (int h = 0; h < heads; ++h)
       kernels_->rotate(x + (r * heads + h) * config_->head_dim, cosines_ + r * rope.pairs, sines_ + r * rope.pairs, rope.pairs, rope.interleaved);
   });
+  done(PassPart::embed_rope_store);
 }
 
 void Pass::remember(int layer, const float* key, const float* value) {
@@ -175,6 +193,7 @@ void Pass::remember(int layer, const float* key, const float* value) {
       kernels_->store_kv(pages.geometry().shape, key + (r * heads + h) * dim, value + (r * heads + h) * dim, pages.k_block(row.page, layer, h),
                          pages.v_block(row.page, layer, h), row.slot);
   });
+  done(PassPart::embed_rope_store);
 }
 
 void Pass::attend(int layer, const float* query, float* out) {
@@ -203,6 +222,7 @@ void Pass::attend(int layer, const float* query, float* out) {
                       .window_v = pages.v_block(window, layer, h),
                       .path = row.path});
   });
+  done(PassPart::attention);
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
@@ -214,8 +234,9 @@ void Pass::project(const float* x, const float* norm_weight, const kernels::Matr
     kernels_->rms_norm(x + int64_t(logit_rows_[size_t(i)]) * n, norm_weight, n, config_->rms_epsilon, normed_ + i * n);
     kernels_->quantise(normed_ + i * n, n / 32, a, int(i), 0);
   });
+  done(PassPart::quantise_norm);
   const Product product{&output, nullptr, logits_};
-  multiply_rows(a, {&product, 1}, &config_->vocabulary);
+  multiply_rows(PassPart::head, a, {&product, 1}, &config_->vocabulary);
 }
 
 }  // namespace outrider

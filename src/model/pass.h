@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/config.h"
+#include "model/pass_clock.h"
 #include "state/timeline.h"
 
 namespace outrider {
@@ -19,7 +20,8 @@ class Pass {
   // max_rows: rows in one forward; max_logits: rows of them that may want logits.
   static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
   static size_t bytes(const Config& config, int max_rows, int max_logits);
-
+  // From now on notes the time of its parts; null: no longer. The clock must live that long.
+  void watch(PassClock* clock) { clock_ = clock; }
 
   // Building: clear, add rows, then Model::forward.
   void clear();
@@ -73,11 +75,16 @@ class Pass {
   Pass() = default;
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
-  void multiply_rows(const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
+  PassPart part_of(const kernels::Activations& n, const Product& product) const;
+  void multiply_rows(PassPart part, const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
+  void done(PassPart part) {
+    if (clock_) clock_->done(part);
+  }
 
   const Config* config_ = nullptr;
   const kernels::Kernels* kernels_ = nullptr;
   ThreadPool* pool_ = nullptr;
+  PassClock* clock_ = nullptr;
   int max_rows_ = 0, max_logits_ = 0;
   std::vector<Row> rows_;
   std::vector<int> logit_rows_;

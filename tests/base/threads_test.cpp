@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "base/threads.h"
@@ -29,6 +30,25 @@ TEST(ThreadPool, WakesAfterSleeping) {
     std::atomic<int> sum{0};
     pool.run(100, [&](int64_t i) { sum += int(i); });
     EXPECT_EQ(sum.load(), 4950);
+  }
+}
+
+TEST(ThreadPool, CountsTheCallersWaitingWhenAsked) {
+  const SteadyClock clock;
+  for (const int threads : {1, 2}) {
+    ThreadPool pool(threads);
+    auto slow_for_others = [caller = std::this_thread::get_id()](int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::this_thread::get_id() == caller ? 1 : 5));
+    };
+    pool.run(4, slow_for_others);
+    EXPECT_EQ(pool.waited_ms(), 0);
+    pool.time_waiting(&clock);
+    for (int i = 0; i < 5; ++i) pool.run(4, slow_for_others);
+    EXPECT_EQ(pool.waited_ms() > 0, threads > 1);
+    const double waited_ms = pool.waited_ms();
+    pool.time_waiting(nullptr);
+    pool.run(4, slow_for_others);
+    EXPECT_EQ(pool.waited_ms(), waited_ms);
   }
 }
 
