@@ -1,4 +1,4 @@
-// outrider perplexity, logits, bench-passes: numbers about a model, without an answer.
+// outrider perplexity, logits: numbers about a model, without an answer.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -6,35 +6,11 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "measure/passes.h"
 #include "measure/scoring.h"
 
 namespace outrider::cli {
 
 namespace {
-
-Result<std::unique_ptr<Runtime>> load_target(Values& values) {
-  auto path = model_path(values);
-  if (!path) return path.error();
-  RuntimeOptions options;
-  options.model_path = *path;
-  if (values.given("threads")) options.threads = int(values.integer("threads"));
-  options.context = 64;  // these commands keep pages of their own
-  return load_runtime(std::move(options));
-}
-
-Result<std::vector<int64_t>> parse_numbers(const std::string& text, const char* option) {
-  std::vector<int64_t> numbers;
-  const char* p = text.c_str();
-  while (*p) {
-    char* end = nullptr;
-    numbers.push_back(std::strtoll(p, &end, 10));
-    if (end == p || (*end && *end != ',')) return Error{std::string(option) + ": «" + text + "» is no list of numbers", "write 1,2,3", ErrorKind::usage};
-    p = *end ? end + 1 : end;
-  }
-  if (numbers.empty()) return Error{std::string(option) + " is empty", "write 1,2,3", ErrorKind::usage};
-  return numbers;
-}
 
 // The header of a NumPy file holding little-endian float32 rows.
 std::string npy_header(size_t rows, size_t columns) {
@@ -92,22 +68,6 @@ int cmd_logits(Values values) {
     return report(result.error());
   }
   return write_out(nlohmann::ordered_json{{"rows", ids.size()}, {"vocabulary", r.model->config().vocabulary}}.dump() + "\n") ? 0 : 1;
-}
-
-int cmd_passes(Values values) {
-  const auto numbers = parse_numbers(values.text("rows"), "-n");
-  if (!numbers) return report(numbers.error());
-  std::vector<int> sizes;
-  for (const int64_t n : *numbers) sizes.push_back(int(std::clamp<int64_t>(n, -1, 1 << 20)));
-  auto runtime = load_target(values);
-  if (!runtime) return report(runtime.error());
-  const Runtime& r = **runtime;
-  const auto times = time_passes(*r.model, *r.kernels, *r.pool, r.clock, sizes, values.integer("depth"), int(values.integer("rounds")));
-  if (!times) return report(times.error());
-  nlohmann::ordered_json j;
-  for (const PassTimes::Row& row : times->rows) j["rows"].push_back({{"n", row.n}, {"ms", row.ms}, {"q1_ms", row.q1_ms}, {"q3_ms", row.q3_ms}});
-  j["depth"] = times->depth, j["prefill512_ms"] = times->prefill512_ms;
-  return write_out(j.dump() + "\n") ? 0 : 1;
 }
 
 }  // namespace outrider::cli

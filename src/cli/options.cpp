@@ -20,6 +20,7 @@ constexpr CommandInfo kCommands[] = {
     {kLogits, "logits", "[MODEL]", "logits of a token sequence, for comparisons"},
     {kVerify, "verify", "[MODEL]", "check that speculation changes no byte"},
     {kPasses, "bench-passes", "[MODEL]", "time of one pass over n rows, and of a 512-token prompt"},
+    {kBench, "bench", "[MODEL]", "how near the kernels come to what memory and arithmetic allow, and where the time goes"},
     {kVersion, "version", "", "version, build and instruction set"},
     {kOptions, "options", "", "all options"},
     {kCompletion, "completion", "bash|zsh|fish", "a completion script for the shell"},
@@ -33,8 +34,8 @@ constexpr Option kOptionTable[] = {
     {"model", "-m", Kind::text, "FILE", "", 0, 0, "", "Model", "GGUF file of the model", kWithModel},
     {"ctx-size", "-c,--context", Kind::integer, "N", "", 1, 1 << 26, "", "Model", "tokens of prompt and answer together; default 4096 or the model's limit", kRun | kVerify},
     {"threads", "-t", Kind::integer, "N", "", 1, 1024, "", "Model", "threads, the calling one included; default: the processors this process may use", kModelCommands},
-    {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun},
-    {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun},
+    {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun | kBench},
+    {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun | kBench},
 
     {"prompt", "-p", Kind::text, "TEXT", "", 0, 0, "", "Prompt", "the prompt", kRun | kTokenize | kTemplate},
     {"file", "-f", Kind::text, "FILE", "", 0, 0, "", "Prompt", "read the prompt or text from a file", kRun | kTokenize | kTemplate | kPerplexity},
@@ -45,7 +46,7 @@ constexpr Option kOptionTable[] = {
     {"predict", "-n,--n-predict", Kind::integer, "N", "-1", -1, 1 << 26, "", "Answer", "tokens of the answer at most; -1: until the end of the turn", kRun},
     {"stop", "", Kind::list, "TEXT", "", 0, 0, "", "Answer", "end the answer before this text; may be repeated", kRun},
     {"ignore-eos", "", Kind::flag, "", "", 0, 0, "", "Answer", "go on after the end of the turn, up to -n", kRun},
-    {"json", "", Kind::flag, "", "", 0, 0, "", "Answer", "one JSON object instead of text", kRun | kInspect | kTokenize | kPerplexity | kVerify | kVersion | kOptions},
+    {"json", "", Kind::flag, "", "", 0, 0, "", "Answer", "one JSON object instead of text", kRun | kInspect | kTokenize | kPerplexity | kVerify | kVersion | kOptions | kBench},
     {"steps", "", Kind::flag, "", "", 0, 0, "", "Answer", "with --json: a record of every step", kRun},
 
     {"temp", "--temperature", Kind::number, "T", "0.7", 0, 100, "", "Sampling", "temperature; 0 is greedy", kRun},
@@ -84,9 +85,11 @@ constexpr Option kOptionTable[] = {
     {"tokens", "", Kind::integer, "N", "48", 1, 100000, "", "Check", "tokens of an answer", kVerify},
     {"arms", "", Kind::integer, "N", "0", 0, 100000, "", "Check", "settings tried at most; 0: all of the choice", kVerify},
     {"self", "", Kind::flag, "", "", 0, 0, "", "Check", "also let the model draft for itself", kVerify},
-    {"rows", "-n", Kind::text, "1,2,4", "1,2,4,8,16", 0, 0, "", "Check", "rows of a pass", kPasses},
-    {"depth", "-d", Kind::integer, "N", "0", 0, 1 << 20, "", "Check", "tokens already in the context", kPasses},
-    {"rounds", "-r", Kind::integer, "N", "9", 1, 10000, "", "Check", "rounds; the median is given", kPasses},
+    {"kernels", "", Kind::flag, "", "", 0, 0, "", "Check", "time passes beside what memory and arithmetic allow at that moment", kBench},
+    {"rows", "-n", Kind::text, "1,2,4", "", 0, 0, "", "Check", "rows of a pass; default 1,2,4,8,16, with --kernels 1 to 16, 24, 32", kPasses | kBench},
+    {"split", "", Kind::text, "1,8", "1,8,16", 0, 0, "", "Check", "rows of the passes whose time is split into parts", kBench},
+    {"depth", "-d,--context", Kind::integer, "N", "0", 0, 1 << 20, "", "Check", "tokens already in the context", kPasses | kBench},
+    {"rounds", "-r", Kind::integer, "N", "", 1, 10000, "", "Check", "rounds; the median is given. Default 9, with --kernels 15", kPasses | kBench},
 };
 
 }  // namespace
@@ -160,6 +163,19 @@ Result<void> check_value(const Option& o, const std::string& value, const std::s
   if (value.empty() || *end || errno == ERANGE || !std::isfinite(x)) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
   if (x < o.low || x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + (o.high >= kAny ? "any" : shown(o.high)));
   return {};
+}
+
+Result<std::vector<int64_t>> parse_numbers(const std::string& text, const char* option) {
+  std::vector<int64_t> numbers;
+  const char* p = text.c_str();
+  while (*p) {
+    char* end = nullptr;
+    numbers.push_back(std::strtoll(p, &end, 10));
+    if (end == p || (*end && *end != ',')) return Error{std::string(option) + ": «" + text + "» is no list of numbers", "write 1,2,3", ErrorKind::usage};
+    p = *end ? end + 1 : end;
+  }
+  if (numbers.empty()) return Error{std::string(option) + " is empty", "write 1,2,3", ErrorKind::usage};
+  return numbers;
 }
 
 }  // namespace outrider::cli

@@ -17,8 +17,8 @@ enum class Kind { flag, integer, number, text, list };  // list: may be given se
 // Commands an option belongs to, as a bit set.
 enum Command : uint32_t {
   kRun = 1, kInspect = 2, kTokenize = 4, kTemplate = 8, kPerplexity = 16, kLogits = 32, kVerify = 64, kVersion = 128, kOptions = 256, kCompletion = 512,
-  kPasses = 1024,
-  kModelCommands = kRun | kPerplexity | kLogits | kVerify | kPasses,
+  kPasses = 1024, kBench = 2048,
+  kModelCommands = kRun | kPerplexity | kLogits | kVerify | kPasses | kBench,
 };
 
 struct CommandInfo {
@@ -66,6 +66,8 @@ class Values {
 
 // Checks one value against its option: type, range, choices.
 Result<void> check_value(const Option& option, const std::string& value, const std::string& source);
+// «1,2,3» as numbers; `option` is named in the error.
+Result<std::vector<int64_t>> parse_numbers(const std::string& text, const char* option);
 
 // Reads arguments (without the program's name) and environment. Help is an Outcome of its own.
 struct Parsed {

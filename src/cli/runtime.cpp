@@ -11,8 +11,6 @@ namespace outrider::cli {
 
 namespace {
 
-kernels::KvType kv_type(const std::string& name) { return name == "q8_0" ? kernels::KvType::q8_0 : kernels::KvType::f16; }
-
 std::string megabytes(size_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.0f MB", double(bytes) / 1e6);
@@ -69,6 +67,8 @@ Result<void> load_draft(Runtime& r) {
 }
 
 }  // namespace
+
+kernels::KvType kv_type(const std::string& name) { return name == "q8_0" ? kernels::KvType::q8_0 : kernels::KvType::f16; }
 
 Result<const kernels::Kernels*> choose_kernels() {
   const char* wanted = std::getenv("OUTRIDER_ISA");
@@ -136,6 +136,16 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
     if (auto loaded = load_draft(*r); !loaded) return loaded.error();
   r->load_ms = r->clock.now_ms() - start_ms;
   return r;
+}
+
+Result<std::unique_ptr<Runtime>> load_target(Values& values) {
+  auto path = model_path(values);
+  if (!path) return path.error();
+  RuntimeOptions options;
+  options.model_path = *path;
+  if (values.given("threads")) options.threads = int(values.integer("threads"));
+  options.context = 64;
+  return load_runtime(std::move(options));
 }
 
 Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) const {

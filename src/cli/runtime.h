@@ -37,12 +37,16 @@ struct Runtime {
   Result<std::unique_ptr<Engine>> make_engine(std::unique_ptr<Drafter> drafter) const;
 };
 
+// What --cache-type-k and --cache-type-v take.
+kernels::KvType kv_type(const std::string& name);
 Result<RuntimeOptions> runtime_options(const Values& values);
 Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options);
 // Only the header: vocabulary and tokenizer, for commands that need no weights.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocabulary& vocabulary);
 // The kernel table, by OUTRIDER_ISA or the widest this machine has.
 Result<const kernels::Kernels*> choose_kernels();
+// The model of -m alone, for commands that keep pages of their own.
+Result<std::unique_ptr<Runtime>> load_target(Values& values);
 // The model's path: -m, or the first positional argument, which is then removed.
 Result<std::string> model_path(Values& values);
 
