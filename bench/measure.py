@@ -1,4 +1,4 @@
-"""What bench/peer and bench/speculation share: statistics of ratios, the state of the machine, the card, raw rows."""
+"""What the programs of bench/ share: statistics of ratios, the state of the machine, the card, raw rows."""
 import datetime, hashlib, json, math, multiprocessing, os, pathlib, platform, random, re, statistics, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/: the statistics on numbers worked out by hand, and both programs against a fake outrider."""
+"""bench/: the statistics on numbers worked out by hand, and the programs against fake engines."""
 import json, math, os, pathlib, subprocess, sys, tempfile, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -10,12 +10,26 @@ FAKE_OUTRIDER = '''#!/usr/bin/env python3
 import json, os, sys
 a = sys.argv[1:]
 if a[0] == "version": sys.exit(print("fake 0"))
-if a[0] == "bench-passes": sys.exit(print(json.dumps(dict(rows=[dict(n=n, ms=50.0 + n) for n in (1, 8)], depth=0, prefill512_ms=5120.0))))
+if a[0] == "bench":
+    rows = [dict(n=1, ms=None, q1_ms=None, q3_ms=None, ideal_ms=None, ratio=None, gb_per_s=None, gmac_per_s=None, kept=0, dropped=1),
+            dict(n=8, ms=50.0, q1_ms=49.0, q3_ms=51.0, ideal_ms=40.0, ratio=1.25, gb_per_s=20.0, gmac_per_s=240.0, kept=1, dropped=0)]
+    rate = lambda name, unit: {f"{name}_{q}{unit}": 30.0 for q in ("", "q1_", "q3_")}
+    sys.exit(print(json.dumps(dict(context=int(a[a.index("--context") + 1]), probe=rate("read", "gb_per_s") | rate("int8", "gmac_per_s"), rows=rows, split=[dict(n=8, ms=50.0, parts=dict(head=10.0, down=40.0))]))))
+held = 2 if os.environ.get("OUTRIDER_ISA") == "avx2" else 1
+if a[0] == "bench-passes": sys.exit(print(json.dumps(dict(rows=[dict(n=n, ms=held * (50.0 + n)) for n in (1, 8)], depth=0, prefill512_ms=5120.0))))
 plain = "--spec" in a and a[a.index("--spec") + 1] == "off"
 text = "the text" if plain or not os.environ.get("FAKE_WRONG") else "another text"
 speed = 10.0 if plain else 15.0
 print(json.dumps(dict(text=text, finish_reason="stop", completion_tokens=40, timings=dict(decode_tok_per_s=speed, total_ms=400 / speed * 100, load_ms=0.0),
                       draft=dict(rounds=20, drafted=30, accepted=20, emitted_per_round=2.0))))
+'''
+FAKE_PEER_PROBE = '''#!/usr/bin/env python3
+import json, os, sys
+a = sys.argv[1:]
+assert a[0] == "passes"
+held = 2 if os.environ.get("OUTRIDER_PEER_ISA") == "avx2" else 1
+depth = int(a[a.index("-d") + 1])
+print(json.dumps(dict(rows=[dict(n=n, ms=held * (100.0 + 2 * n + depth)) for n in (1, 8)], depth=depth)))
 '''
 FAKE_LLAMA_BENCH = '''#!/usr/bin/env python3
 import json
@@ -50,7 +64,7 @@ class Programs(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.place = pathlib.Path(temporary.name)
-        for name, text in (("outrider", FAKE_OUTRIDER), ("llama-bench", FAKE_LLAMA_BENCH)):
+        for name, text in (("outrider", FAKE_OUTRIDER), ("llama-bench", FAKE_LLAMA_BENCH), ("peer_probe", FAKE_PEER_PROBE)):
             (self.place / name).write_text(text)
             (self.place / name).chmod(0o755)
         (self.place / "model.gguf").write_bytes(b"GGUF")
@@ -87,6 +101,29 @@ class Programs(unittest.TestCase):
         self.assertAlmostEqual(ratios["decode"], 1.25)
         self.assertAlmostEqual(ratios["prefill"], 2.0)
         self.assertIn("n = 8: 1.14", done.stdout)
+
+    def test_peer_compares_passes_at_every_depth(self):
+        done = self.run_tool("peer", "--llama-bench", "", "--peer-probe", str(self.place / "peer_probe"), "--rounds", "2", "--warm-up", "0", "-n", "1,8", "-d", "0,102")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        ratios = {r["metric"]: (r["ratio"], r["low"], r["high"]) for r in self.rows("summary")}
+        self.assertEqual(list(ratios), ["pass 1 @0", "pass 8 @0", "pass 1 @102", "pass 8 @102"])
+        for metric, expected in (("pass 1 @0", 2), ("pass 1 @102", 4), ("pass 8 @0", 2)):
+            for got in ratios[metric]: self.assertAlmostEqual(got, expected)
+        self.assertIn("after 102 tokens", done.stdout)
+
+    def test_peer_holds_both_to_an_instruction_set(self):
+        done = self.run_tool("peer", "--isa", "avx2", "--peer-probe", str(self.place / "peer_probe"), "--rounds", "1", "--warm-up", "0", "-n", "1,8", "-d", "0")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual([(r["metric"], r["ours"], r["peer"]) for r in self.rows("summary")], [("pass 1 @0", 102.0, 204.0), ("pass 8 @0", 116.0, 232.0)])
+        self.assertEqual(self.rows("card")[0]["isa"], "avx2")
+
+    def test_roofline_visits_every_combination(self):
+        done = subprocess.run([sys.executable, ROOT / "bench" / "roofline", self.place / "model.gguf", "--only", "--outrider", self.place / "outrider", "-o", self.place / "rows.jsonl",
+                               "--contexts", "0,64"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual([(r["context"], r["kv"]) for r in self.rows("roofline")], [(0, "f16"), (0, "q8_0"), (64, "f16"), (64, "q8_0")])
+        self.assertIn("head 20.0%, down 80.0%", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^ +8 +50\.00 +\[49\.00, 51\.00\] +40\.00 +1\.25 ")
 
     def test_peer_names_a_missing_program(self):
         done = self.run_tool("peer", "--llama-bench", "/no/such/llama-bench")
