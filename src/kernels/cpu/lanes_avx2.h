@@ -97,6 +97,10 @@ struct Lanes {
     const auto* v = static_cast<const __m256i*>(p);
     return {_mm256_loadu_si256(v), _mm256_loadu_si256(v + 1)};
   }
+  OUTRIDER_INLINE Bytes opaque(Bytes x) {
+    asm("" : "+x"(x.a), "+x"(x.b));
+    return x;
+  }
   OUTRIDER_INLINE Bytes low_nibbles(Bytes x) {
     const __m256i m = _mm256_set1_epi8(15);
     return {_mm256_and_si256(x.a, m), _mm256_and_si256(x.b, m)};

@@ -20,11 +20,12 @@ uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds) {
   typename L::I sum[kSums];
 #pragma GCC unroll 16
   for (int i = 0; i < kSums; ++i) sum[i] = L::zero_int();
+  auto x = L::load_bytes(codes);  // once: with a load a round, loads would set the pace and not the multipliers
   for (int64_t round = 0; round < rounds; ++round)
 #pragma GCC unroll 1
     for (int first = 0; first < kProbeWords; first += kSums) {
-      asm volatile("" : "+r"(codes), "+r"(a));  // other numbers for all the compiler knows: no product is kept, none is put together with the next
-      const auto x = L::load_bytes(codes);
+      x = L::opaque(x);
+      asm volatile("" : "+r"(a));
 #pragma GCC unroll 16
       for (int i = 0; i < kSums; ++i) sum[i] = L::dot(sum[i], x, a + first + i);
     }

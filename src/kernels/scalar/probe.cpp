@@ -13,7 +13,7 @@ uint32_t probe_read(const std::byte* data, int64_t bytes) {
 uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds) {
   uint32_t sum = 0;
   for (int64_t round = 0; round < rounds; ++round) {
-    asm volatile("" : "+r"(codes), "+r"(a));  // see cpu/probe.h
+    asm volatile("" : "+r"(codes), "+r"(a));  // others for all the compiler knows: no product is kept for the next round
     const auto* x = reinterpret_cast<const uint8_t*>(codes);
     for (int i = 0; i < kProbeWords; ++i) {
       const auto* y = reinterpret_cast<const int8_t*>(a + i);
