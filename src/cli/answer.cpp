@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/terminal.h"
+#include "cli/interrupts.h"
 #include "text/stop.h"
 
 namespace outrider::cli {

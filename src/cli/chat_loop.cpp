@@ -5,6 +5,8 @@
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/files.h"
+#include "cli/interrupts.h"
 #include "cli/line_input.h"
 #include "cli/prompting.h"
 #include "cli/terminal.h"
@@ -76,9 +78,8 @@ class Chat {
     Request request;
     request.prompt = std::move(*prompt), request.sampling = sampling_;
     request.max_tokens = values_.integer("predict"), request.ignore_end = values_.flag("ignore-eos");
-    interrupted() = false;
     auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [](std::string_view piece) { return write_out(piece); });
-    interrupted() = false;
+    forget_interrupt();
     if (!result) return report(result.error()), false;
     if (!write_out("\n")) output_closed_ = true;
     messages_.push_back({.role = "assistant", .content = result->text});
@@ -145,7 +146,8 @@ class Chat {
     if (path.empty()) return say("/save needs a file name");
     auto j = nlohmann::ordered_json::array();
     for (const Message& m : messages_) j.push_back({{"role", m.role}, {"content", m.content}});
-    if (auto r = write_file(path, j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"); !r) report(r.error());
+    const std::string text = j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (auto r = write_file(path, [&](const Put& put) { return put(text); }); !r) report(r.error());
     else say("saved " + std::to_string(messages_.size()) + " messages to " + path);
   }
 
@@ -182,12 +184,13 @@ int chat_loop(Runtime& runtime, const Values& values) {
   LineInput input(terminal);
   if (terminal) say(runtime.model->config().name + ": /help lists the commands, Ctrl-D leaves");
   while (!chat.output_closed()) {
-    interrupted() = false;
     const auto text = input.read("> ");
+    if (!text && interrupted()) return interrupt_code();
+    forget_interrupt();
     if (!text || !chat.line(*text)) return 0;
     if (chat.broken()) return 1;
   }
-  return report({"standard output was closed", ""});
+  return report(output_error());
 }
 
 }  // namespace outrider::cli

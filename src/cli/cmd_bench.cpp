@@ -125,7 +125,7 @@ int cmd_bench(Values values) {
   const PassSetup setup{*r.model, *r.kernels, *r.pool, r.clock, values.integer("depth"), kv_type(values.text("cache-type-k")), kv_type(values.text("cache-type-v"))};
   const auto roofline = measure_roofline(setup, {*sizes, *split_sizes, values.given("rounds") ? int(values.integer("rounds")) : 15});
   if (!roofline) return report(roofline.error());
-  return write_out(values.flag("json") ? json_of(*roofline, setup, values).dump() + "\n" : table_of(*roofline, setup, values)) ? 0 : 1;
+  return print(values.flag("json") ? json_of(*roofline, setup, values).dump() + "\n" : table_of(*roofline, setup, values));
 }
 
 int cmd_passes(Values values) {
@@ -140,7 +140,7 @@ int cmd_passes(Values values) {
   ordered_json j;
   for (const PassTimes::Row& row : times->rows) j["rows"].push_back({{"n", row.n}, {"ms", row.ms}, {"q1_ms", row.q1_ms}, {"q3_ms", row.q3_ms}});
   j["depth"] = times->depth, j["prefill512_ms"] = times->prefill512_ms;
-  return write_out(j.dump() + "\n") ? 0 : 1;
+  return print(j.dump() + "\n");
 }
 
 }  // namespace outrider::cli

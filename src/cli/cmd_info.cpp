@@ -69,16 +69,16 @@ std::string fish_script() {
 int cmd_version(const Values& values) {
   const auto kernels = choose_kernels();
   if (!kernels) return report(kernels.error());
-  if (!values.flag("json")) return write_out("outrider " OUTRIDER_VERSION ", compiler " __VERSION__ ", kernels " + std::string((*kernels)->name) + "\n") ? 0 : 1;
+  if (!values.flag("json")) return print("outrider " OUTRIDER_VERSION ", compiler " __VERSION__ ", kernels " + std::string((*kernels)->name) + "\n");
   nlohmann::ordered_json j{{"version", OUTRIDER_VERSION}, {"compiler", __VERSION__}, {"kernels", (*kernels)->name}, {"threads", usable_cpus()}};
-  return write_out(j.dump() + "\n") ? 0 : 1;
+  return print(j.dump() + "\n");
 }
 
 int cmd_options(const Values& values) {
   if (!values.flag("json")) {
     std::string text;
     for (const CommandInfo& c : command_table()) text += help_text(&c) + "\n";
-    return write_out(text) ? 0 : 1;
+    return print(text);
   }
   auto j = nlohmann::ordered_json::array();
   for (const Option& o : option_table()) {
@@ -90,14 +90,14 @@ int cmd_options(const Values& values) {
     entry["commands"] = commands_of(o);
     j.push_back(std::move(entry));
   }
-  return write_out(j.dump(2) + "\n") ? 0 : 1;
+  return print(j.dump(2) + "\n");
 }
 
 int cmd_completion(const Values& values) {
   const std::string shell = values.positionals.empty() ? "" : values.positionals[0];
-  if (shell == "bash") return write_out(bash_script()) ? 0 : 1;
-  if (shell == "zsh") return write_out(zsh_script()) ? 0 : 1;
-  if (shell == "fish") return write_out(fish_script()) ? 0 : 1;
+  if (shell == "bash") return print(bash_script());
+  if (shell == "zsh") return print(zsh_script());
+  if (shell == "fish") return print(fish_script());
   return report({"completion for «" + shell + "» is not known", "use bash, zsh or fish", ErrorKind::usage});
 }
 

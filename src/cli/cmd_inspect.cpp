@@ -43,10 +43,10 @@ int cmd_inspect(Values values) {
   if (values.flag("template")) {
     const auto text = file->string("tokenizer.chat_template");
     if (!text) return report(text.error());
-    return write_out(std::string(*text) + "\n") ? 0 : 1;
+    return print(std::string(*text) + "\n");
   }
   const FileSummary summary = describe(*file);
-  return write_out(values.flag("json") ? as_json(*file, summary) : as_text(*file, summary, values.flag("keys"), values.flag("tensors"))) ? 0 : 1;
+  return print(values.flag("json") ? as_json(*file, summary) : as_text(*file, summary, values.flag("keys"), values.flag("tensors")));
 }
 
 }  // namespace outrider::cli

@@ -1,6 +1,7 @@
 // outrider run: one answer, or the chat when there is no prompt and a terminal.
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/interrupts.h"
 #include "cli/prompting.h"
 #include "cli/terminal.h"
 
@@ -33,13 +34,11 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text)
   const auto result = generate(runtime, **engine, std::move(request), values.list("stop"), false, show);
   if (!result) return report(result.error());
   const std::string_view kind = (*engine)->drafter_kind();
-  if (json && !write_out(answer_json(*result, kind, runtime.load_ms, values.flag("steps")) + "\n")) return report({"cannot write to standard output", ""});
-  if (!json) {
-    if (!result->text.empty() && result->text.back() != '\n') write_out("\n");
-    if (result->output_closed) return report({"standard output was closed before the answer was complete", ""});
-    say(figures_line(*result, kind));
-  }
-  return result->interrupted ? 130 : 0;
+  if (json) write_out(answer_json(*result, kind, runtime.load_ms, values.flag("steps")) + "\n");
+  else if (!result->text.empty() && result->text.back() != '\n') write_out("\n");
+  if (!write_out("")) return report(output_error());
+  if (!json) say(figures_line(*result, kind));
+  return result->interrupted ? interrupt_code() : 0;
 }
 
 }  // namespace
@@ -48,6 +47,7 @@ int cmd_run(Values values) {
   auto path = model_path(values);
   if (!path) return report(path.error());
   auto text = prompt_text(values);
+  if (interrupted()) return interrupt_code();
   if (!text) return report(text.error());
   // The line end that `echo` or an editor puts after a text is no part of a message.
   if (*text && !values.given("prompt") && !values.flag("raw") && (*text)->ends_with('\n')) (*text)->pop_back();

@@ -1,10 +1,10 @@
 // outrider perplexity, logits: numbers about a model, without an answer.
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/terminal.h"
 #include "measure/scoring.h"
 
@@ -35,8 +35,8 @@ int cmd_perplexity(Values values) {
   const auto ids = r.tokenizer->encode(*text, {.parse_special = true, .add_special = false});
   const auto result = perplexity(*r.model, *r.kernels, *r.pool, ids, values.integer("chunk"));
   if (!result) return report(result.error());
-  if (!values.flag("json")) return write_out(fmt::format("perplexity {:.4f} over {} tokens of {} chunks\n", result->perplexity, result->scored, result->chunks)) ? 0 : 1;
-  return write_out(nlohmann::ordered_json{{"perplexity", result->perplexity}, {"scored", result->scored}, {"chunks", result->chunks}}.dump() + "\n") ? 0 : 1;
+  if (!values.flag("json")) return print(fmt::format("perplexity {:.4f} over {} tokens of {} chunks\n", result->perplexity, result->scored, result->chunks));
+  return print(nlohmann::ordered_json{{"perplexity", result->perplexity}, {"scored", result->scored}, {"chunks", result->chunks}}.dump() + "\n");
 }
 
 int cmd_logits(Values values) {
@@ -53,21 +53,13 @@ int cmd_logits(Values values) {
       return report({"token " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(r.model->config().vocabulary), "", ErrorKind::usage});
     ids.push_back(TokenId(id));
   }
-  std::FILE* file = std::fopen((path + ".part").c_str(), "wb");
-  const auto put = [&](const void* data, size_t bytes) -> Result<void> {
-    if (file && std::fwrite(data, 1, bytes, file) == bytes) return {};
-    return Error{"cannot write " + path, "check the path, the permissions and the free space"};
-  };
   const std::string header = npy_header(ids.size(), size_t(r.model->config().vocabulary));
-  auto result = put(header.data(), header.size());
-  if (result) result = for_each_logits(*r.model, *r.kernels, *r.pool, ids, [&](int64_t, std::span<const float> row) { return put(row.data(), row.size_bytes()); });
-  if (file && std::fclose(file) != 0 && result) result = Error{"cannot write " + path, "check the free space"};
-  if (result && std::rename((path + ".part").c_str(), path.c_str()) != 0) result = Error{"cannot write " + path, "check the path"};
-  if (!result) {
-    std::remove((path + ".part").c_str());
-    return report(result.error());
-  }
-  return write_out(nlohmann::ordered_json{{"rows", ids.size()}, {"vocabulary", r.model->config().vocabulary}}.dump() + "\n") ? 0 : 1;
+  const auto written = write_file(path, [&](const Put& put) -> Result<void> {
+    if (auto head = put(header); !head) return head;
+    return for_each_logits(*r.model, *r.kernels, *r.pool, ids, [&](int64_t, std::span<const float> row) { return put({reinterpret_cast<const char*>(row.data()), row.size_bytes()}); });
+  });
+  if (!written) return report(written.error());
+  return print(nlohmann::ordered_json{{"rows", ids.size()}, {"vocabulary", r.model->config().vocabulary}}.dump() + "\n");
 }
 
 }  // namespace outrider::cli

@@ -49,7 +49,7 @@ int cmd_tokenize(Values values) {
   } else {
     for (const TokenId id : ids) out += std::to_string(id) + "\t" + piece_json(*input->tokenizer, id).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
-  return write_out(out) ? 0 : 1;
+  return print(out);
 }
 
 int cmd_template(Values values) {
@@ -60,7 +60,7 @@ int cmd_template(Values values) {
   messages.push_back({.role = "user", .content = input->text});
   const auto rendered = render_messages(input->vocabulary, *input->tokenizer, messages);
   if (!rendered) return report(rendered.error());
-  return write_out(*rendered) ? 0 : 1;
+  return print(*rendered);
 }
 
 }  // namespace outrider::cli

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/files.h"
+#include "cli/interrupts.h"
 #include "cli/prompting.h"
 #include "cli/terminal.h"
 #include "measure/lossless.h"
@@ -87,20 +89,20 @@ int cmd_verify(Values values) {
   int64_t different = 0, answers = 0, tokens = 0, drafted = 0, accepted = 0;
   for (const VerifyArm& arm : arms) {
     const auto result = check.run(arm);
-    if (interrupted()) return 130;
+    if (interrupted()) return interrupt_code();
     if (!result) return report(result.error());
     answers += result->answers, tokens += result->tokens, drafted += result->drafted, accepted += result->accepted;
     different += result->difference.has_value();
     const bool self_wrong = arm.drafter == ArmDrafter::self && result->rejected > 0 && arm.quantised_kv == arm.quantised_draft_kv;
     different += self_wrong;
     if (json) rows.push_back({{"arm", arm_text(arm)}, {"answers", result->answers}, {"tokens", result->tokens}, {"drafted", result->drafted}, {"accepted", result->accepted}, {"rejected", result->rejected}, {"equal", !result->difference}});
-    else write_out(fmt::format("{}  {:72} {:4} tokens, {:4} drafted, {:4} accepted\n", result->difference || self_wrong ? "DIFFERENT" : "equal    ", arm_text(arm), result->tokens, result->drafted, result->accepted));
+    else if (!write_out(fmt::format("{}  {:72} {:4} tokens, {:4} drafted, {:4} accepted\n", result->difference || self_wrong ? "DIFFERENT" : "equal    ", arm_text(arm), result->tokens, result->drafted, result->accepted))) return report(output_error());
     if (result->difference) show_difference(runtime, *prompts, *result->difference);
     if (self_wrong) say("  a model that drafts for itself was wrong " + std::to_string(result->rejected) + " times");
   }
-  if (json) write_out(nlohmann::ordered_json{{"arms", rows}, {"different", different}, {"answers", answers}, {"tokens", tokens}}.dump(2) + "\n");
-  else write_out(fmt::format("{} arms, {} answers, {} tokens, {} drafted, {} accepted: {} different\n", arms.size(), answers, tokens, drafted, accepted, different));
-  return different ? 1 : 0;
+  const int code = print(json ? nlohmann::ordered_json{{"arms", rows}, {"different", different}, {"answers", answers}, {"tokens", tokens}}.dump(2) + "\n"
+                              : fmt::format("{} arms, {} answers, {} tokens, {} drafted, {} accepted: {} different\n", arms.size(), answers, tokens, drafted, accepted, different));
+  return different ? 1 : code;
 }
 
 }  // namespace outrider::cli

@@ -1,13 +1,14 @@
 #include "cli/commands.h"
+#include "cli/interrupts.h"
 #include "cli/terminal.h"
 
 namespace outrider::cli {
 
 int run_program(const std::vector<std::string>& arguments) {
-  ignore_broken_pipes();
+  ignore_write_signals();
   auto parsed = parse_arguments(arguments);
   if (!parsed) return report(parsed.error());
-  if (parsed->help) return write_out(*parsed->help) ? 0 : 1;
+  if (parsed->help) return print(*parsed->help);
   Values values = std::move(parsed->values);
   switch (values.command) {
     case kInspect: return cmd_inspect(std::move(values));

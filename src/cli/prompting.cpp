@@ -6,6 +6,7 @@
 #include <random>
 
 #include "chat/prompt.h"
+#include "cli/files.h"
 #include "cli/terminal.h"
 
 namespace outrider::cli {

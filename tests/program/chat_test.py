@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The chat through a pipe: every /command, answers on stdout, talk on stderr, and an end when the input ends (C68)."""
-import json, os, pathlib, resource, signal, unittest
+import json, os, pathlib, resource, unittest
 from support import FIGURES, SMOL, ProgramTest, run
 
 CHAT = ["-m", SMOL, "-i", "-n", "16"]
@@ -106,15 +106,26 @@ class Chat(ProgramTest):
 
     def test_save_on_a_full_disk_leaves_the_old_file(self):
         path = self.file("old.json", "the old conversation")
-
-        def small_disk():  # every file ends after 40 bytes
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40))
-        outcome = self.chat("Hi", f"/save {path}", "/stats", preexec_fn=small_disk, restore_signals=False)
+        small_disk = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40))  # every file ends after 40 bytes
+        outcome = self.chat("Hi", f"/save {path}", "/stats", preexec_fn=small_disk)
         self.assertEqual(pathlib.Path(path).read_text(), "the old conversation")
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("old.json")], ["old.json"])
         self.assertTrue(outcome.lines[1].startswith("outrider: cannot write " + path), outcome)
         self.assertRegex(outcome.lines[2], FIGURES)  # and the chat goes on
+
+    def test_save_writes_to_devices_and_pipes_and_never_replaces_them(self):
+        pipe = str(self.folder / "pipe")
+        os.mkfifo(pipe)
+        null, full = self.device("null", 3), str(self.folder / "link")
+        os.symlink(self.device("full", 7), full)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        outcome = self.chat("Hi", f"/save {pipe}", f"/save {full}", f"/save {null}")
+        saved = os.read(reader, 1 << 16)
+        os.close(reader)
+        self.assertEqual([m["role"] for m in json.loads(saved)], ["user", "assistant"])
+        self.assertTrue(pathlib.Path(pipe).is_fifo() and pathlib.Path(full).is_char_device() and pathlib.Path(null).is_char_device())
+        self.assertIn("No space left on device", outcome.lines[2])
+        self.assertEqual(outcome.lines[3], f"saved 2 messages to {null}")
 
     def test_a_reader_that_leaves(self):
         read, write = os.pipe()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tokenize, template, inspect, perplexity and logits on real files: what they print and what they refuse (C58)."""
-import json, math, os, struct, unittest
+import json, math, os, stat, struct, unittest
 from support import GEMMA, QWEN_SMALL, SMOL, ProgramTest, run
 
 TEXTS = ["Hello world! Café déjà vu — 123 😊", "  two spaces", "tab\tnl\r\n\r\n", "This is 🦙.cpp", "1234567 3.14 ١٢٣", "don't DON'T", "a\u0301", "á", "猫 赋 é ñ —", "🇫🇷 👩‍👩‍👧"]
@@ -132,6 +132,12 @@ class Scores(ProgramTest):
         self.assertEqual([best], self.answer("-m", SMOL, "--raw", "-p", "The capital of France is", "--temp", "0", "-n", "1")["tokens"])
         self.assertFalse(os.path.exists(self.folder / "rows.npy.part"))
 
+    def test_logits_into_devices(self):
+        null, full = self.device("null", 3), self.device("full", 7)
+        self.answered(run("logits", "-m", SMOL, "--ids", "1,2", "-o", null))
+        self.refused(run("logits", "-m", SMOL, "--ids", "1,2", "-o", full), 1, full, "No space left on device")
+        for device in (null, full): self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
+
     def test_refusals(self):
         short, out = self.file("short.txt", "Too short."), str(self.folder / "x.npy")
         self.refused(run("perplexity", "-m", SMOL, "-f", short), 2, "512", "--chunk")
@@ -143,7 +149,7 @@ class Scores(ProgramTest):
         self.refused(run("logits", "-m", SMOL, "--ids", "1,49152", "-o", out), 2, "49152")
         self.refused(run("logits", "-m", SMOL, "--ids", "1,-1", "-o", out), 2, "-1")
         self.refused(run("logits", "-m", SMOL, "--ids", "1"), 2, "-o")
-        self.refused(run("logits", "-m", SMOL, "--ids", "1", "-o", "/nowhere/x.npy"), 1, "/nowhere/x.npy")
+        self.refused(run("logits", "-m", SMOL, "--ids", "1", "-o", "/nowhere/x.npy"), 1, "/nowhere/x.npy", "No such file")
         self.refused(run("verify", "-m", SMOL, "--prompts", "/nowhere/p.jsonl"), 1, "/nowhere/p.jsonl")
         self.refused(run("verify", "-m", SMOL, "--prompts", self.file("p.jsonl", "not json\n")), 2, "p.jsonl", "line 1")
 

@@ -25,7 +25,7 @@ class Interrupts(ProgramTest):
             for more in (["--spec", "off"], ["--draft", SMOL, "--spec", "model:max=8,p_min=0"]):
                 with self.subTest(signal=s, more=more):
                     code, out, err = self.stopped(start(*LONG, *more), s)
-                    self.assertEqual(code, 130, err)
+                    self.assertEqual(code, 128 + s, err)
                     self.assertRegex(err[-1], r"^\d+ tokens?, first after .*interrupted$")
                     self.assertEqual(len([line for line in err if "warning" not in line]), 1)
                     self.assertLess(int(err[-1].split()[0]), 4000)  # it did stop
@@ -42,6 +42,26 @@ class Interrupts(ProgramTest):
         out, err = process.communicate(timeout=HANG_S)
         self.assertEqual((process.returncode, err), (130, b""))
         self.assertEqual(json.loads(out)["finish_reason"], "cancelled")
+
+    def test_while_the_prompt_is_read_from_a_pipe(self):
+        for s in (signal.SIGINT, signal.SIGTERM):
+            process = start("-m", SMOL, stdin=subprocess.PIPE)
+            process.stdin.write(b"half a prom")
+            process.stdin.flush()
+            wait_until_caught(process, s)
+            process.send_signal(s)
+            self.assertEqual((process.wait(timeout=HANG_S), process.stdout.read(), process.stderr.read()), (128 + s, b"", b""))
+            for pipe in (process.stdin, process.stdout, process.stderr): pipe.close()
+
+    def test_in_the_chat_of_a_pipe(self):
+        for s in (signal.SIGINT, signal.SIGTERM):
+            process = start("-m", SMOL, "-i", "-n", "4", stdin=subprocess.PIPE)
+            process.stdin.write(b"Hi\n")
+            process.stdin.flush()
+            process.stderr.readline()  # the figures: the chat waits for the next line
+            process.send_signal(s)
+            self.assertEqual((process.wait(timeout=HANG_S), process.stderr.read()), (128 + s, b""))
+            for pipe in (process.stdin, process.stdout, process.stderr): pipe.close()
 
 
 class Output(ProgramTest):
@@ -66,7 +86,12 @@ class Output(ProgramTest):
 
     def test_full_disk_under_the_answer(self):
         for more in ([], ["--json"]):
-            with open("/dev/full", "wb") as full: self.refused(run("-m", SMOL, "-p", "hi", "-n", "4", *more, stdout=full), 1, "standard output")
+            with open("/dev/full", "wb") as full: self.refused(run("-m", SMOL, "-p", "hi", "-n", "4", *more, stdout=full), 1, "standard output", "No space left on device")
+
+    def test_full_disk_under_verify(self):
+        with open("/dev/full", "wb") as full: outcome = run("verify", "-m", SMOL, "--arms", "1", "--tokens", "2", stdout=full)
+        self.assertEqual((outcome.code, len(outcome.lines)), (1, 2), outcome)
+        self.assertIn("No space left on device", outcome.lines[1])
 
     def test_no_standard_error(self):
         outcome = subprocess.run(["bash", "-c", f'"{PROGRAM}" -m "{SMOL}" --raw -p "1, 2, 3," --temp 0 -n 6 2>&-'], stdout=subprocess.PIPE, env=ENVIRONMENT, timeout=HANG_S)

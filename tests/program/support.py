@@ -1,5 +1,5 @@
 """What the tests of the program share: calling it, its models, and what every error must look like."""
-import json, os, pathlib, re, shutil, subprocess, sys, tempfile, unittest
+import json, os, pathlib, re, shutil, stat, subprocess, sys, tempfile, unittest
 
 PROGRAM = os.environ.get("OUTRIDER_BIN", "")
 MODELS = pathlib.Path(os.environ.get("OUTRIDER_MODELS") or pathlib.Path.home() / ".cache" / "outrider" / "models")
@@ -36,7 +36,7 @@ def run(*arguments, stdin=b"", environment=None, binary=PROGRAM, **more):
 
 
 def start(*arguments, environment=None, **more):
-    return subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT | (environment or {}), **more)
+    return subprocess.Popen([PROGRAM, *map(str, arguments)], **(dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE) | more), env=ENVIRONMENT | (environment or {}))
 
 
 class ProgramTest(unittest.TestCase):
@@ -52,6 +52,14 @@ class ProgramTest(unittest.TestCase):
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
+
+    def device(self, name, minor):
+        """A character device that a faulty program may destroy: root gets one of its own, others cannot harm that of the system."""
+        if os.getuid() != 0: return "/dev/" + name
+        path = str(self.folder / name)
+        try: os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+        except PermissionError: self.skipTest("devices cannot be made here")
+        return path
 
     def refused(self, outcome, code, *words):
         """One line on stderr that holds the words, nothing on stdout, and the exit code: what every error looks like."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The chat on a terminal (a pseudo terminal): prompt sign, editing, Ctrl-C, Ctrl-D, and no control sequences where nobody looks."""
-import fcntl, os, pty, re, select, struct, subprocess, termios, time, unittest
+import fcntl, os, pty, re, select, signal, struct, subprocess, termios, time, unittest
 from support import ENVIRONMENT, HANG_S, PROGRAM, SMOL, ProgramTest, run
 
 
@@ -35,7 +35,9 @@ class Terminal:
     def ready(self):
         """Waits for the prompt sign and for the mode in which single keys are read."""
         self.wait_for("> ")
-        while termios.tcgetattr(self.master)[3] & termios.ICANON and self.process.poll() is None: time.sleep(0.01)
+        while self.reads_lines() and self.process.poll() is None: time.sleep(0.01)
+
+    def reads_lines(self): return bool(termios.tcgetattr(self.master)[3] & termios.ICANON)
 
     def type(self, text): os.write(self.master, text.encode())
 
@@ -92,6 +94,39 @@ class Chat(ProgramTest):
         self.assertLess(int(t.wait_for(r"(\d+) tokens?, first after [^\r\n]*, interrupted")[1]), 4000)
         t.ready()
         t.type("/stats\r")
+        t.wait_for("rounds")
+        self.leave(t)
+
+    def test_ctrl_c_at_the_prompt_drops_the_line(self):
+        t = self.open()
+        t.ready()
+        t.type("not this\x03")
+        t.wait_for("\n")
+        t.ready()
+        t.type("/stats\r")
+        t.wait_for("no answer yet")
+        self.leave(t)
+
+    def test_sigterm_leaves_and_restores_the_terminal(self):
+        t = self.open("--ignore-eos", "-n", "4000")
+        t.ready()
+        t.process.send_signal(signal.SIGTERM)
+        self.assertEqual((t.process.wait(timeout=HANG_S), t.reads_lines()), (143, True))
+        t = self.open("--ignore-eos", "-n", "4000")
+        t.ready()
+        t.type("Hi\r")
+        t.wait_for("Hi\r\n[^\r\n]+")
+        t.process.send_signal(signal.SIGTERM)
+        t.wait_for("interrupted\r\n")
+        self.assertEqual((t.end(), t.seen.count("> ")), (143, 1))
+
+    def test_ctrl_d_during_an_answer_is_for_nothing(self):
+        t = self.open("--ignore-eos", "-n", "60")
+        t.ready()
+        t.type("Hi\r")
+        t.wait_for("Hi\r\n[^\r\n]+")
+        t.type("\x04\r/stats\r")
+        t.wait_for(FIGURES)
         t.wait_for("rounds")
         self.leave(t)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Arguments, environment, help and completion: everything the option table feeds. No model is needed."""
-import json, re, shutil, subprocess, unittest
-from support import PROGRAM, ProgramTest, run
+import fcntl, os, re, shutil, subprocess, time, unittest
+from support import PROGRAM, ProgramTest, run, start
 
 FINGERS = """-m --draft -md --draft-max --draft-min --draft-p-min -c -n -t --temp --top-k --top-p --min-p --repeat-penalty --repeat-last-n --presence-penalty
 --frequency-penalty --logit-bias --seed --cache-type-k -ctk --cache-type-v -ctv --draft-cache-type-k --draft-cache-type-v --samplers --spec --stop --raw --system --json""".split()
@@ -150,6 +150,34 @@ class Help(ProgramTest):
         self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avx512)\n$")
         self.assertEqual(run("--version").text, run("version").text)
         self.assertTrue({"version", "kernels"} <= set(run("version", "--json").json))
+
+
+class Output(ProgramTest):
+    SHORT = (["version"], ["options"], ["--help"], ["completion", "bash"])
+
+    def test_a_full_disk_is_called_that(self):
+        for arguments in self.SHORT:
+            with open("/dev/full", "wb") as full: self.refused(run(*arguments, stdout=full), 1, "standard output", "No space left on device")
+
+    def test_a_reader_that_was_never_there(self):
+        for arguments in self.SHORT:
+            read, write = os.pipe()
+            os.close(read)
+            self.refused(run(*arguments, stdout=write), 1, "standard output was closed")
+            os.close(write)
+
+    def test_a_slow_reader_of_a_pipe_that_does_not_block(self):
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+        process = start("options", "--json", stdout=write)
+        os.close(write)
+        time.sleep(0.3)  # it fills the pipe and must wait
+        with open(read, "rb") as pipe: text = pipe.read()
+        self.assertEqual((process.wait(), process.stderr.read()), (0, b""))
+        self.assertGreater(len(text), 4096)
+        self.assertEqual(text, run("options", "--json").out)
+        process.stderr.close()
 
 
 class Completion(ProgramTest):
