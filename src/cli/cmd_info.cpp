@@ -94,7 +94,7 @@ int cmd_options(const Values& values) {
 }
 
 int cmd_completion(const Values& values) {
-  const std::string shell = values.positionals.empty() ? "" : values.positionals[0];
+  const std::string& shell = values.shell;
   if (shell == "bash") return print(bash_script());
   if (shell == "zsh") return print(zsh_script());
   if (shell == "fish") return print(fish_script());

@@ -37,8 +37,9 @@ std::string as_text(const GgufFile& file, const FileSummary& s, bool keys, bool 
 }  // namespace
 
 int cmd_inspect(Values values) {
-  if (values.positionals.empty()) return report({"no file given", "outrider inspect FILE", ErrorKind::usage});
-  auto file = GgufFile::open(values.positionals[0]);
+  const auto path = model_path(values);
+  if (!path) return report(path.error());
+  auto file = GgufFile::open(*path);
   if (!file) return report(file.error());
   if (values.flag("template")) {
     const auto text = file->string("tokenizer.chat_template");

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/interrupts.h"
+#include "cli/model_file.h"
 #include "cli/prompting.h"
 #include "cli/terminal.h"
 #include "measure/lossless.h"
@@ -64,7 +65,7 @@ int cmd_verify(Values values) {
   const auto prompts = load_prompts(values);
   if (!prompts) return report(prompts.error());
   RuntimeOptions options;
-  options.model_path = *path, options.draft_path = values.text("draft");
+  options.model_path = *path, options.draft_path = find_model(values.text("draft"));
   options.threads = values.given("threads") ? int(values.integer("threads")) : std::max(2, usable_cpus());
   options.context = values.given("ctx-size") ? values.integer("ctx-size") : 0;
   options.spec.model = !options.draft_path.empty();

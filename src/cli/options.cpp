@@ -12,26 +12,26 @@ namespace outrider::cli {
 namespace {
 
 constexpr CommandInfo kCommands[] = {
-    {kRun, "run", "[MODEL] [PROMPT]", "answer one prompt, or chat when there is no prompt and a terminal (the default command)"},
-    {kInspect, "inspect", "FILE", "what a GGUF file holds"},
-    {kTokenize, "tokenize", "[MODEL]", "the tokens of a text"},
-    {kTemplate, "template", "[MODEL]", "a prompt as the model's chat template writes it"},
-    {kPerplexity, "perplexity", "[MODEL]", "perplexity of a text"},
-    {kLogits, "logits", "[MODEL]", "logits of a token sequence, for comparisons"},
-    {kVerify, "verify", "[MODEL]", "check that speculation changes no byte"},
-    {kPasses, "bench-passes", "[MODEL]", "time of one pass over n rows, and of a 512-token prompt"},
-    {kBench, "bench", "[MODEL]", "how near the kernels come to what memory and arithmetic allow, and where the time goes"},
-    {kVersion, "version", "", "version, build and instruction set"},
-    {kOptions, "options", "", "all options"},
-    {kCompletion, "completion", "bash|zsh|fish", "a completion script for the shell"},
+    {kRun, "run", "[MODEL] [PROMPT]", Words::model_and_text, "answer one prompt, or chat when there is no prompt and a terminal (the default command)"},
+    {kInspect, "inspect", "FILE", Words::model, "what a GGUF file holds"},
+    {kTokenize, "tokenize", "[MODEL] [TEXT]", Words::model_and_text, "the tokens of a text"},
+    {kTemplate, "template", "[MODEL] [PROMPT]", Words::model_and_text, "a prompt as the model's chat template writes it"},
+    {kPerplexity, "perplexity", "[MODEL]", Words::model, "perplexity of a text"},
+    {kLogits, "logits", "[MODEL]", Words::model, "logits of a token sequence, for comparisons"},
+    {kVerify, "verify", "[MODEL]", Words::model, "check that speculation changes no byte"},
+    {kPasses, "bench-passes", "[MODEL]", Words::model, "time of one pass over n rows, and of a 512-token prompt"},
+    {kBench, "bench", "[MODEL]", Words::model, "how near the kernels come to what memory and arithmetic allow, and where the time goes"},
+    {kVersion, "version", "", Words::none, "version, build and instruction set"},
+    {kOptions, "options", "", Words::none, "all options"},
+    {kCompletion, "completion", "bash|zsh|fish", Words::shell, "a completion script for the shell"},
 };
 
-constexpr double kAny = 1e18;
+constexpr double kAny = 0x1p64;
 constexpr uint32_t kWithModel = kModelCommands | kTokenize | kTemplate;
 
 constexpr Option kOptionTable[] = {
     // name, aliases, kind, value, fallback, low, high, choices, group, help, commands
-    {"model", "-m", Kind::text, "FILE", "", 0, 0, "", "Model", "GGUF file of the model", kWithModel},
+    {"model", "-m", Kind::text, "FILE", "", 0, 0, "", "Model", "GGUF file of the model; a name alone is also looked for among the fetched models", kWithModel | kInspect},
     {"ctx-size", "-c,--context", Kind::integer, "N", "", 1, 1 << 26, "", "Model", "tokens of prompt and answer together; default 4096 or the model's limit", kRun | kVerify},
     {"threads", "-t", Kind::integer, "N", "", 1, 1024, "", "Model", "threads, the calling one included; default: the processors this process may use", kModelCommands},
     {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun | kBench},
@@ -103,6 +103,18 @@ const CommandInfo* find_command(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+std::optional<bool> truth(std::string_view word) {
+  for (const char* yes : {"1", "true", "yes", "on"})
+    if (word == yes) return true;
+  for (const char* no : {"0", "false", "no", "off"})
+    if (word == no) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::string environment_name(const Option& option) {
   std::string name = "OUTRIDER_";
   for (const char c : option.name) name += c == '-' ? '_' : char(std::toupper(static_cast<unsigned char>(c)));
@@ -131,22 +143,28 @@ std::string Values::text(std::string_view name) const {
   return found == entries_.end() || found->second.values.empty() ? "" : found->second.values.back();
 }
 
-bool Values::flag(std::string_view name) const { return text(name) == "1"; }
+bool Values::flag(std::string_view name) const { return truth(text(name)).value_or(false); }
 int64_t Values::integer(std::string_view name) const { return std::strtoll(text(name).c_str(), nullptr, 10); }
+uint64_t Values::natural(std::string_view name) const { return std::strtoull(text(name).c_str(), nullptr, 10); }
 double Values::number(std::string_view name) const { return std::strtod(text(name).c_str(), nullptr); }
 
 namespace {
 
 std::string shown(double x) {
+  if (x >= kAny) return "18446744073709551615";
   char buffer[40];
   std::snprintf(buffer, sizeof buffer, std::fabs(x) >= 1e15 ? "%.0f" : "%.10g", x);
   return buffer;
 }
 
+double whole_number(const std::string& text, char** end) {
+  return text.starts_with('-') ? double(std::strtoll(text.c_str(), end, 10)) : double(std::strtoull(text.c_str(), end, 10));
+}
+
 }  // namespace
 
 Result<void> check_value(const Option& o, const std::string& value, const std::string& source) {
-  const auto wrong = [&](const std::string& why) { return Error{source + ": «" + value + "» " + why, "see outrider --help", ErrorKind::usage}; };
+  const auto wrong = [&](const std::string& why) { return Error{source + ": «" + value + "» " + why, "", ErrorKind::usage}; };
   if (!o.choices.empty()) {
     std::string_view rest = o.choices;
     while (true) {
@@ -156,12 +174,15 @@ Result<void> check_value(const Option& o, const std::string& value, const std::s
       rest.remove_prefix(bar + 1);
     }
   }
+  if (o.kind == Kind::flag && !truth(value)) return wrong("is neither true nor false");
+  if (o.kind == Kind::list && value.empty()) return wrong("is empty");
   if (o.kind != Kind::integer && o.kind != Kind::number) return {};
   char* end = nullptr;
   errno = 0;
-  const double x = o.kind == Kind::integer ? double(std::strtoll(value.c_str(), &end, 10)) : std::strtod(value.c_str(), &end);
-  if (value.empty() || *end || errno == ERANGE || !std::isfinite(x)) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
-  if (x < o.low || x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + (o.high >= kAny ? "any" : shown(o.high)));
+  const double x = o.kind == Kind::integer ? whole_number(value, &end) : std::strtod(value.c_str(), &end);
+  const bool too_large = errno == ERANGE;
+  if (value.empty() || *end || std::isnan(x)) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
+  if (too_large || x < o.low || x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + shown(o.high));
   return {};
 }
 

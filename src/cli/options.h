@@ -21,9 +21,14 @@ enum Command : uint32_t {
   kModelCommands = kRun | kPerplexity | kLogits | kVerify | kPasses | kBench,
 };
 
+// What a command takes without an option's name before it.
+enum class Words { none, model, model_and_text, shell };
+
 struct CommandInfo {
   Command command;
-  std::string_view name, arguments, summary;
+  std::string_view name, arguments;
+  Words words;
+  std::string_view summary;
 };
 std::span<const CommandInfo> command_table();
 const CommandInfo* find_command(std::string_view name);
@@ -49,12 +54,13 @@ class Values {
   bool given(std::string_view name) const;  // by command line or environment
   bool flag(std::string_view name) const;
   int64_t integer(std::string_view name) const;
+  uint64_t natural(std::string_view name) const;  // up to 2⁶⁴−1
   double number(std::string_view name) const;
   std::string text(std::string_view name) const;
   std::vector<std::string> list(std::string_view name) const;
 
   Command command = kRun;
-  std::vector<std::string> positionals;
+  std::string shell;  // of `completion`
 
  private:
   struct Entry {
@@ -64,7 +70,7 @@ class Values {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-// Checks one value against its option: type, range, choices.
+// Checks one value against its option: type, range, choices. The hint is left to the caller.
 Result<void> check_value(const Option& option, const std::string& value, const std::string& source);
 // «1,2,3» as numbers; `option` is named in the error.
 Result<std::vector<int64_t>> parse_numbers(const std::string& text, const char* option);

@@ -4,8 +4,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <utility>
 
+#include "cli/model_file.h"
+#include "cli/nearest.h"
 #include "cli/options.h"
 
 namespace outrider::cli {
@@ -22,10 +25,10 @@ std::vector<std::string> split(std::string_view text, char by) {
   return parts;
 }
 
-// Options of the form -ctk: one dash, several letters. CLI11 has no such thing, so they are replaced by their long names first.
+// CLI11 knows neither -ctk (one dash, several letters) nor -n=5, so names with one dash are replaced by the long ones first.
 std::string long_form(const std::string& argument, Command command) {
   const std::string name = argument.substr(0, argument.find('='));
-  if (name.size() < 3 || name[0] != '-' || name[1] == '-') return argument;
+  if (name.size() < 2 || name[0] != '-' || name[1] == '-') return argument;
   for (const Option& o : option_table())
     if (o.commands & command)
       for (const std::string& alias : split(o.aliases, ','))
@@ -42,42 +45,52 @@ std::string cli11_names(const Option& o) {
   return names + "--" + std::string(o.name);
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t cost = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = row[j], row[j] = cost;
-    }
-  }
-  return row.back();
-}
+std::string help_hint(const CommandInfo& command) { return "see outrider " + std::string(command.name) + " --help"; }
 
 Error unknown_option(const std::string& argument, const CommandInfo& command) {
   const std::string name = argument.substr(0, argument.find('='));
-  std::string best;
-  size_t closest = 4;
+  std::vector<std::string> known;
   for (const Option& o : option_table()) {
     if (!(o.commands & command.command)) continue;
-    std::vector<std::string> names = split(o.aliases, ',');
-    names.push_back("--" + std::string(o.name));
-    for (const std::string& candidate : names)
-      if (const size_t d = distance(name, candidate); d < closest) closest = d, best = candidate;
+    for (const std::string& alias : split(o.aliases, ',')) known.push_back(alias);
+    known.push_back("--" + std::string(o.name));
   }
-  const std::string hint = best.empty() ? "see outrider " + std::string(command.name) + " --help" : "did you mean " + best + "?";
-  return Error{"outrider " + std::string(command.name) + " has no option " + name, hint, ErrorKind::usage};
+  const std::string best = nearest(name, known, 3);
+  return Error{"outrider " + std::string(command.name) + " has no option " + name, best.empty() ? help_hint(command) : "did you mean " + best + "?", ErrorKind::usage};
 }
 
-Result<void> take_environment(const Option& o, Values& values) {
-  const char* text = std::getenv(environment_name(o).c_str());
-  if (!text || values.given(o.name)) return {};
-  const std::string value = o.kind == Kind::flag ? (std::string(text) == "0" || !*text ? "0" : "1") : text;
-  if (auto r = check_value(o, value, environment_name(o)); !r) return r;
-  values.set(o.name, value, true);
-  return {};
+// The command that a first word may have been meant for; "" when it is a file, or like no command.
+std::string meant_command(const std::string& word) {
+  if (looks_like_option(word) || std::filesystem::exists(find_model(word))) return "";
+  std::vector<std::string> names;
+  for (const CommandInfo& c : command_table()) names.emplace_back(c.name);
+  return nearest(word, names, std::max<size_t>(1, word.size() / 3));
+}
+
+// What the environment sets; an empty variable sets nothing.
+const char* environment_value(std::string_view option) {
+  for (const Option& o : option_table())
+    if (o.name == option)
+      if (const char* text = std::getenv(environment_name(o).c_str()); text && *text) return text;
+  return nullptr;
+}
+
+// Words without an option name the model where nothing else does, then the text where neither -p nor -f gives it. Called before
+// the environment is read, so that words win over it; only OUTRIDER_MODEL leaves the words of a prompt alone.
+Result<void> place_words(const CommandInfo& command, const std::vector<std::string>& words, Values& values) {
+  const bool takes_text = command.words == Words::model_and_text && !values.given("prompt") && !values.given("file");
+  const bool takes_model = (command.words == Words::model || command.words == Words::model_and_text) && !values.given("model") && !(takes_text && environment_value("model"));
+  size_t used = 0;
+  if (takes_model && used < words.size()) values.set("model", words[used++], true);
+  if (takes_text && used < words.size()) {
+    std::string text = words[used++];
+    while (used < words.size()) text += " " + words[used++];
+    values.set("prompt", text, true);
+  }
+  if (command.words == Words::shell && used < words.size()) values.shell = words[used++];
+  if (used == words.size()) return {};
+  return Error{"outrider " + std::string(command.name) + " has no use for the argument «" + words[used] + "»",
+               command.words == Words::model_and_text ? "put a text of several words in quotes" : help_hint(command), ErrorKind::usage};
 }
 
 struct Binding {
@@ -85,6 +98,60 @@ struct Binding {
   CLI::Option* parsed;
   std::vector<std::string> values;
 };
+
+void bind(CLI::App& app, const CommandInfo& command, std::deque<Binding>& bindings) {
+  for (const Option& o : option_table()) {
+    if (!(o.commands & command.command)) continue;
+    Binding& b = bindings.emplace_back(Binding{&o, nullptr, {}});
+    if (o.kind == Kind::flag) b.parsed = app.add_flag(cli11_names(o));
+    else b.parsed = app.add_option(cli11_names(o), b.values)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+  }
+}
+
+// What CLI11 would refuse in its own words: names that no option has, and an option without its value. Aliases become long names.
+Result<void> check_names(const CLI::App& app, const CommandInfo& command, std::vector<std::string>& arguments) {
+  const auto takes_value = [](const CLI::Option* option) { return option && option->get_items_expected_max() > 0; };
+  const auto no_value = [&](const std::string& name) { return Error{name + " needs a value", help_hint(command), ErrorKind::usage}; };
+  std::string waiting;  // the option whose value comes next, which is taken as it is
+  for (std::string& a : arguments) {
+    if (!std::exchange(waiting, "").empty()) continue;
+    if (a == "--") break;
+    if (!looks_like_option(a)) continue;
+    const std::string as_given = a;
+    a = long_form(a, command.command);
+    const size_t equals = a.find('=');
+    const CLI::Option* option = app.get_option_no_throw(a.substr(0, equals));
+    const bool glued = a[1] != '-' && a.size() > 2 && takes_value(app.get_option_no_throw(a.substr(0, 2)));  // -n5
+    if (!option && !glued) return unknown_option(as_given, command);
+    if (option && equals == a.size() - 1) return no_value(as_given);
+    if (takes_value(option) && equals == std::string::npos) waiting = as_given;
+  }
+  return waiting.empty() ? Result<void>() : no_value(waiting);
+}
+
+Result<void> take(const Option& o, const std::string& value, const std::string& source, const CommandInfo& command, Values& values) {
+  if (auto r = check_value(o, value, source); !r) return Error{r.error().message, help_hint(command), r.error().kind};
+  values.set(o.name, value, true);
+  return {};
+}
+
+// Command line before environment before default.
+Result<void> take_all(const std::deque<Binding>& bindings, const std::vector<std::string>& words, const CommandInfo& command, Values& values) {
+  for (const Binding& b : bindings)
+    for (const std::string& value : b.option->kind == Kind::flag ? b.parsed->results() : b.values)
+      if (auto r = take(*b.option, value, "--" + std::string(b.option->name), command, values); !r) return r;
+  if (auto r = place_words(command, words, values); !r) return r;
+  for (const Binding& b : bindings) {
+    const Option& o = *b.option;
+    if (values.given(o.name)) continue;
+    if (const char* text = environment_value(o.name)) {
+      if (auto r = take(o, text, environment_name(o), command, values); !r) return r;
+    } else if (!o.fallback.empty()) {
+      values.set(o.name, std::string(o.fallback), false);
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -100,50 +167,28 @@ Result<Parsed> parse_arguments(const std::vector<std::string>& given) {
   if (command) arguments.erase(arguments.begin());
   else command = find_command("run");
   result.values.command = command->command;
+  if (!given.empty() && arguments.size() == given.size())
+    if (const std::string meant = meant_command(given[0]); !meant.empty())
+      return Error{"there is no command or file «" + given[0] + "»", "did you mean outrider " + meant + "?", ErrorKind::usage};
 
   CLI::App app;
   app.set_help_flag();
   app.allow_extras(false);
   bool help = false;
-  app.add_flag("-h,--help", help);
-  app.add_option("arguments", result.values.positionals);
+  std::vector<std::string> words;
   std::deque<Binding> bindings;
-  for (const Option& o : option_table()) {
-    if (!(o.commands & command->command)) continue;
-    Binding& b = bindings.emplace_back(Binding{&o, nullptr, {}});
-    if (o.kind == Kind::flag) b.parsed = app.add_flag(cli11_names(o));
-    else b.parsed = app.add_option(cli11_names(o), b.values)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
-  }
-  bool is_value = false;  // of the option before it: taken as it is
-  for (std::string& a : arguments) {
-    if (a == "--" && !is_value) break;
-    if (!std::exchange(is_value, false) && looks_like_option(a)) {
-      a = long_form(a, command->command);
-      const CLI::Option* option = app.get_option_no_throw(a.substr(0, a.find('=')));
-      const bool glued = a[1] != '-' && a.size() > 2 && app.get_option_no_throw(a.substr(0, 2));  // -n5
-      if (!option && !glued) return unknown_option(a, *command);
-      is_value = option && option->get_items_expected_max() > 0 && a.find('=') == std::string::npos;
-    }
-  }
+  app.add_flag("-h,--help", help);
+  app.add_option("arguments", words);
+  bind(app, *command, bindings);
+  if (auto r = check_names(app, *command, arguments); !r) return r.error();
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& e) {
-    return Error{std::string(e.what()), "see outrider " + std::string(command->name) + " --help", ErrorKind::usage};
+    return Error{std::string(e.what()), help_hint(*command), ErrorKind::usage};
   }
-  if (help) {
-    result.help = help_text(command);
-    return result;
-  }
-  for (Binding& b : bindings) {
-    if (b.option->kind == Kind::flag && b.parsed->count() > 0) result.values.set(b.option->name, "1", true);
-    for (const std::string& value : b.values) {
-      if (auto r = check_value(*b.option, value, "--" + std::string(b.option->name)); !r) return r.error();
-      result.values.set(b.option->name, value, true);
-    }
-    if (auto r = take_environment(*b.option, result.values); !r) return r.error();
-    if (!result.values.given(b.option->name) && !b.option->fallback.empty()) result.values.set(b.option->name, std::string(b.option->fallback), false);
-  }
+  if (help) result.help = help_text(command);
+  else if (auto r = take_all(bindings, words, *command, result.values); !r) return r.error();
   return result;
 }
 

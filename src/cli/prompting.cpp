@@ -70,7 +70,7 @@ Result<SamplingSettings> sampling_settings(const Values& values, const Model& mo
     if (!bias) return bias.error();
     s.logit_bias.push_back(*bias);
   }
-  s.seed = values.given("seed") ? uint64_t(values.integer("seed")) : std::random_device{}() & 0x7fffffff;
+  s.seed = values.given("seed") ? values.natural("seed") : std::random_device{}() & 0x7fffffff;
   if (auto r = validate(s, int32_t(model.config().vocabulary)); !r) return r.error();
   return s;
 }
@@ -82,11 +82,6 @@ Result<std::optional<std::string>> prompt_text(const Values& values) {
     auto text = read_file(values.text("file"));
     if (!text) return text.error();
     return std::optional(std::move(*text));
-  }
-  if (!values.positionals.empty()) {
-    std::string text;
-    for (const std::string& word : values.positionals) text += (text.empty() ? "" : " ") + word;
-    return std::optional(std::move(text));
   }
   if (stdin_is_terminal() || values.flag("interactive")) return std::optional<std::string>();
   auto text = read_stdin();

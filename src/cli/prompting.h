@@ -19,7 +19,7 @@ std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& t
 // Options of the user before the model file's advice before our defaults; a random seed where none is given.
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model);
 
-// The prompt text of a call: -p, -f, what is left of the arguments, or standard input when it is no terminal. None: chat.
+// The prompt text of a call: -p (or words in its place), -f, or standard input when it is no terminal. None: chat.
 Result<std::optional<std::string>> prompt_text(const Values& values);
 
 }  // namespace outrider::cli

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/model_file.h"
 #include "cli/terminal.h"
 #include "draft/cascade.h"
 
@@ -80,19 +81,15 @@ Result<const kernels::Kernels*> choose_kernels() {
   return &kernels::kernels_for(isa);
 }
 
-Result<std::string> model_path(Values& values) {
-  std::string path = values.text("model");
-  if (path.empty() && !values.positionals.empty()) {
-    path = values.positionals.front();
-    values.positionals.erase(values.positionals.begin());
-  }
+Result<std::string> model_path(const Values& values) {
+  const std::string path = find_model(values.text("model"));
   if (path.empty()) return Error{"no model given", "name a GGUF file with -m FILE", ErrorKind::usage};
   return path;
 }
 
 Result<RuntimeOptions> runtime_options(const Values& values) {
   RuntimeOptions o;
-  o.draft_path = values.text("draft");
+  o.draft_path = find_model(values.text("draft"));
   if (values.given("threads")) o.threads = int(values.integer("threads"));
   if (values.given("ctx-size")) o.context = values.integer("ctx-size");
   o.k_type = kv_type(values.text("cache-type-k")), o.v_type = kv_type(values.text("cache-type-v"));
@@ -138,7 +135,7 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   return r;
 }
 
-Result<std::unique_ptr<Runtime>> load_target(Values& values) {
+Result<std::unique_ptr<Runtime>> load_target(const Values& values) {
   auto path = model_path(values);
   if (!path) return path.error();
   RuntimeOptions options;

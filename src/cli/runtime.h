@@ -46,8 +46,8 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocab
 // The kernel table, by OUTRIDER_ISA or the widest this machine has.
 Result<const kernels::Kernels*> choose_kernels();
 // The model of -m alone, for commands that keep pages of their own.
-Result<std::unique_ptr<Runtime>> load_target(Values& values);
-// The model's path: -m, or the first positional argument, which is then removed.
-Result<std::string> model_path(Values& values);
+Result<std::unique_ptr<Runtime>> load_target(const Values& values);
+// The path of the model that the call names.
+Result<std::string> model_path(const Values& values);
 
 }  // namespace outrider::cli

@@ -66,12 +66,41 @@ class Arguments(ProgramTest):
 
     def test_missing_value(self):
         for option in ("--temp", "-m", "-p"):
-            with self.subTest(option): self.refused(run("run", option), 2)
+            with self.subTest(option): self.refused(run("run", option), 2, f"{option} needs a value", "outrider run --help")
+        self.refused(run("run", "--stop="), 2, "--stop= needs a value")
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--stop", ""), 2, "--stop", "empty")
 
     def test_a_value_may_look_like_an_option(self):
         self.refused(run("-m", "nowhere.gguf", "-p", "--help"), 1, "nowhere.gguf")
         self.refused(run("-m", "nowhere.gguf", "-p", "-5 plus 7 is"), 1, "nowhere.gguf")
         self.refused(run("-m", "nowhere.gguf", "--", "--help"), 1, "nowhere.gguf")
+
+    def test_booleans(self):
+        for word, json in [("true", True), ("yes", True), ("on", True), ("1", True), ("false", False), ("no", False), ("off", False), ("0", False)]:
+            self.assertEqual(self.answered(run("version", f"--json={word}")).text.startswith("{"), json, word)
+            self.assertEqual(self.answered(run("version", environment={"OUTRIDER_JSON": word})).text.startswith("{"), json, word)
+        self.assertFalse(run("version", "--json", "--json=false").text.startswith("{"))
+        self.refused(run("version", "--json=maybe"), 2, "--json", "«maybe»", "outrider version --help")
+
+    def test_seeds_of_64_bits(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--seed", 2**64 - 1), 1, "nowhere.gguf")
+        for seed in (2**64, 2**70): self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--seed", seed), 2, "out of range", 2**64 - 1, "outrider run --help")
+
+    def test_short_options_that_are_none(self): self.refused(run("run", "-ix", "-m", "nowhere.gguf"), 2, "has no option -ix")
+
+    def test_misspelt_command(self):
+        for wrong, right in [("inspct", "inspect"), ("verfy", "verify"), ("runn", "run"), ("tokenise", "tokenize")]:
+            with self.subTest(wrong): self.refused(run(wrong, "nowhere.gguf"), 2, f"«{wrong}»", f"did you mean outrider {right}?")
+        self.file("inspct", "a file of that name")
+        self.refused(run("inspct", "-p", "hi", cwd=self.folder), 1, "inspct", "not a GGUF file")
+
+    def test_arguments_that_nothing_takes(self):
+        for arguments, word in [(["inspect", "a.gguf", "b.gguf"], "b.gguf"), (["inspect", "-m", "a.gguf", "b.gguf"], "b.gguf"), (["verify", "a.gguf", "b.gguf"], "b.gguf"), (["version", "x"], "x"),
+                                (["completion", "bash", "zsh"], "zsh"), (["-m", "a.gguf", "-p", "tell", "me"], "me"), (["a.gguf", "-f", "b.txt", "c"], "c")]:
+            with self.subTest(arguments): self.refused(run(*arguments), 2, f"«{word}»")
+        self.refused(run("-m", "a.gguf", "-p", "tell", "me", "more"), 2, "in quotes")
+
+    def test_inspect_takes_the_model_by_option_too(self): self.refused(run("inspect", "-m", "nowhere.gguf"), 1, "nowhere.gguf")
 
     def test_prompt_given_twice(self):
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "-f", "x"), 2, "-p", "-f")
@@ -115,8 +144,32 @@ class Environment(ProgramTest):
     def test_a_bad_value_of_an_option_given_by_hand_does_not_matter(self):
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--temp", "1", environment={"OUTRIDER_TEMP": "abc"}), 1, "nowhere.gguf")
 
+    def test_words_go_before_the_environment(self):
+        self.refused(run("inspect", "nowhere.gguf", environment={"OUTRIDER_MODEL": "fromenv.gguf"}), 1, "nowhere.gguf")
+        self.refused(run("some", "words", environment={"OUTRIDER_MODEL": "fromenv.gguf"}), 1, "fromenv.gguf")  # of a prompt
+        self.refused(run("nowhere.gguf", "hello", environment={"OUTRIDER_PROMPT": "hi"}), 1, "nowhere.gguf")
+
+    def test_an_empty_variable_is_none(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", environment={"OUTRIDER_TEMP": "", "OUTRIDER_JSON": "", "OUTRIDER_STOP": "", "OUTRIDER_CACHE_TYPE_K": ""}), 1, "nowhere.gguf")
+
     def test_unknown_instruction_set(self):
         self.refused(run("version", environment={"OUTRIDER_ISA": "mmx"}), 2, "«mmx»", "avx2")
+
+
+class Names(ProgramTest):
+    def test_a_bare_name_is_looked_for_among_the_fetched_models(self):
+        folder = {"OUTRIDER_MODELS": str(self.folder / "models")}
+        (self.folder / "models").mkdir()
+        (self.folder / "models" / "tiny-q4.gguf").write_text("no model")
+        for name in ("tiny-q4.gguf", "tiny-q4"):
+            for arguments in (["-m", name, "-p", "hi"], [name, "hi"], ["inspect", name], ["tokenize", name, "hi"]):
+                with self.subTest(arguments): self.refused(run(*arguments, environment=folder), 1, "models/tiny-q4.gguf", "not a GGUF file")
+        self.refused(run("-m", "./tiny-q4.gguf", "-p", "hi", environment=folder), 1, "'./tiny-q4.gguf'")
+        self.file("tiny-q4", "")  # the current folder goes first
+        self.refused(run("inspect", "tiny-q4", environment=folder, cwd=self.folder), 1, "'tiny-q4' is empty")
+
+    def test_without_a_folder_of_models(self):
+        for environment in ({"HOME": "", "OUTRIDER_MODELS": ""}, {"OUTRIDER_MODELS": "/nowhere"}): self.refused(run("inspect", "tiny", environment=environment), 1, "'tiny'")
 
 
 class Help(ProgramTest):
