@@ -44,7 +44,7 @@ std::string bash_script() {
     commands += std::string(c.name) + " ";
   }
   return script + "    *) words='" + names_for(kRun) + "' ;;\n  esac\n  (( COMP_CWORD == 1 )) && words=\"" + commands +
-         "$words\"\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n  [[ $current == -* ]] || COMPREPLY+=($(compgen -f -- \"$current\"))\n}\ncomplete -F _outrider outrider\n";
+         "$words\"\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n  [[ $current == -* ]] && return\n  local IFS=$'\\n'\n  compopt -o filenames 2>/dev/null\n  COMPREPLY+=($(compgen -f -- \"$current\"))\n}\ncomplete -F _outrider outrider\n";
 }
 
 std::string zsh_script() { return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(); }

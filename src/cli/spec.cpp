@@ -1,13 +1,16 @@
 #include "cli/spec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+
+#include "cli/nearest.h"
 
 namespace outrider::cli {
 
 namespace {
 
-Error spec_error(const std::string& what, const std::string& hint) { return Error{"--spec: " + what, hint, ErrorKind::usage}; }
+Error spec_error(const std::string& what, const std::string& hint) { return Error{"speculation: " + what, hint, ErrorKind::usage}; }
 
 Result<double> number_of(const std::string& kind, const std::string& key, const std::string& value, double low, double high, bool whole) {
   char* end = nullptr;
@@ -32,10 +35,18 @@ Result<void> set_key(SpecPlan& plan, const std::string& kind, const std::string&
   return {};
 }
 
+Error unknown_kind(const std::string& kind) {
+  const std::string kKinds[] = {"auto", "off", "model", "ngram"};
+  if (std::ranges::find(kKinds, kind) != std::end(kKinds)) return spec_error("«" + kind + "» stands alone, without keys or other kinds", "give it once, or name the kinds");
+  if (kind.find(',') != std::string::npos) return spec_error("unknown kind «" + kind + "»", "name each kind by itself: --spec ngram --spec model");
+  const std::string near = nearest(kind, kKinds, 2);
+  return spec_error("unknown kind «" + kind + "»", near.empty() ? "known kinds: auto, off, model, ngram" : "did you mean " + near + "?");
+}
+
 Result<void> parse_one(SpecPlan& plan, const std::string& spec) {
   const size_t colon = spec.find(':');
   const std::string kind = spec.substr(0, colon);
-  if (kind != "model" && kind != "ngram") return spec_error("unknown kind «" + kind + "»", "known kinds: auto, off, model, ngram");
+  if (kind != "model" && kind != "ngram") return unknown_kind(kind);
   (kind == "model" ? plan.model : plan.ngram) = true;
   std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
   while (!rest.empty()) {
@@ -51,7 +62,7 @@ Result<void> parse_one(SpecPlan& plan, const std::string& spec) {
 
 Result<void> check_limits(const DraftLimits& limits) {
   if (limits.min <= limits.max || limits.max == 0) return {};
-  return Error{"the shortest draft (" + std::to_string(limits.min) + ") is longer than the longest (" + std::to_string(limits.max) + ")",
+  return Error{"speculation: the shortest draft (" + std::to_string(limits.min) + ") is longer than the longest (" + std::to_string(limits.max) + ")",
                "lower --draft-min or raise --draft-max", ErrorKind::usage};
 }
 
@@ -59,13 +70,13 @@ Result<void> check_limits(const DraftLimits& limits) {
 
 Result<SpecPlan> parse_spec(const std::vector<std::string>& specs, bool has_draft, SpecPlan plan) {
   if (specs.size() == 1 && specs[0] == "off") return plan;
-  if (specs.empty() || (specs.size() == 1 && specs[0] == "auto")) {
+  if (specs.empty() || (specs.size() == 1 && (specs[0] == "auto" || specs[0] == "on"))) {
     plan.automatic = plan.ngram = true;
     plan.model = has_draft;
   } else {
     for (const std::string& spec : specs)
       if (auto r = parse_one(plan, spec); !r) return r.error();
-    if (plan.model && !has_draft) return spec_error("model needs a draft model", "name one with --draft FILE");
+    if (plan.model && !has_draft) return spec_error("«model» needs a draft model, and none is loaded", "name one with --draft FILE when outrider starts");
   }
   if (plan.model)
     if (auto r = check_limits(plan.model_limits); !r) return r.error();

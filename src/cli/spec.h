@@ -20,7 +20,7 @@ struct SpecPlan {
   bool off() const { return !ngram && !model; }
 };
 
-// `specs` are the values of --spec; `has_draft` whether --draft names a model. Unknown kinds and keys are errors that list the known ones.
+// `specs` are the values of --spec or words of /spec; `has_draft` whether there is a draft model. Unknown kinds and keys are errors that list the known ones.
 Result<SpecPlan> parse_spec(const std::vector<std::string>& specs, bool has_draft, SpecPlan limits = {});
 // The same from the options of a call.
 Result<SpecPlan> plan_speculation(const Values& values);
