@@ -32,15 +32,16 @@ class Chat {
     return set_spec(runtime_.options.spec);
   }
 
+  void ask(const std::string& text) {
+    messages_.push_back({.role = "user", .content = text});
+    sampling_.stream = 0;
+    if (!answer()) messages_.pop_back();
+  }
+
   // False to leave.
   bool line(const std::string& text) {
     if (text.empty()) return true;
-    if (text[0] != '/') {
-      messages_.push_back({.role = "user", .content = text});
-      sampling_.stream = 0;
-      if (!answer()) messages_.pop_back();
-      return true;
-    }
+    if (text[0] != '/') return ask(text), true;
     const size_t space = std::min(text.find(' '), text.size());
     const std::string command = text.substr(0, space), argument = space < text.size() ? text.substr(space + 1) : "";
     if (command == "/exit" || command == "/quit") return false;
@@ -107,7 +108,6 @@ class Chat {
   }
 
   Result<void> set_spec(const SpecPlan& spec) {
-    if (spec.model && !runtime_.draft) return Error{"no draft model was loaded", "start with --draft FILE", ErrorKind::usage};
     engine_.reset();
     auto drafter = runtime_.make_drafter(spec);
     if (!drafter) return drafter.error();
@@ -124,7 +124,6 @@ class Chat {
       if (c != ' ') word += c;
       else if (!word.empty()) specs.push_back(std::exchange(word, {}));
     }
-    if (specs.size() == 1 && specs[0] == "on") specs[0] = "auto";
     if (specs.empty()) return say("speculation: " + std::string(engine_->drafter_kind()));
     SpecPlan limits = runtime_.options.spec;  // those of the command line stay
     limits.ngram = limits.model = limits.automatic = false;
@@ -177,12 +176,13 @@ class Chat {
 
 }  // namespace
 
-int chat_loop(Runtime& runtime, const Values& values) {
+int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first) {
   Chat chat(runtime, values);
   if (auto r = chat.start(); !r) return report(r.error());
   const bool terminal = stdin_is_terminal();
   LineInput input(terminal);
   if (terminal) say(runtime.model->config().name + ": /help lists the commands, Ctrl-D leaves");
+  if (first) chat.ask(*first);
   while (!chat.output_closed()) {
     const auto text = input.read("> ");
     if (!text && interrupted()) return interrupt_code();

@@ -42,8 +42,9 @@ int cmd_inspect(Values values) {
   auto file = GgufFile::open(*path);
   if (!file) return report(file.error());
   if (values.flag("template")) {
-    const auto text = file->string("tokenizer.chat_template");
+    const auto text = file->string_or("tokenizer.chat_template", "");
     if (!text) return report(text.error());
+    if (text->empty()) return report({*path + " has no chat template", "run and template assume ChatML for it; outrider run --raw continues plain text"});
     return print(std::string(*text) + "\n");
   }
   const FileSummary summary = describe(*file);

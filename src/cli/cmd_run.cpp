@@ -41,18 +41,31 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text)
   return result->interrupted ? interrupt_code() : 0;
 }
 
+// Options that say nothing together.
+Result<void> check_combination(const Values& values, bool chat) {
+  const auto given = [&](const char* name) { return values.flag(name); };
+  const auto wrong = [](const char* message, const char* hint) { return Error{message, hint, ErrorKind::usage}; };
+  if (given("raw") && !values.text("system").empty()) return wrong("--system has no place in a --raw prompt", "write it into the prompt, or leave out --raw");
+  if (given("steps") && !given("json")) return wrong("--steps is a part of --json", "add --json");
+  if (chat && given("json")) return wrong("--json is for one answer, not for a chat", "give the prompt with -p TEXT and leave out -i");
+  if (chat && given("raw")) return wrong("--raw continues one text and is no chat", "give the text with -p TEXT and leave out -i");
+  return {};
+}
+
 }  // namespace
 
 int cmd_run(Values values) {
   auto path = model_path(values);
   if (!path) return report(path.error());
+  const bool chat = wants_chat(values);
+  if (auto sound = check_combination(values, chat); !sound) return report(sound.error());
   auto text = prompt_text(values);
   if (interrupted()) return interrupt_code();
   if (!text) return report(text.error());
   // The line end that `echo` or an editor puts after a text is no part of a message.
   if (*text && !values.given("prompt") && !values.flag("raw") && (*text)->ends_with('\n')) (*text)->pop_back();
   if (*text && (*text)->empty()) {
-    if (values.given("prompt") || values.given("file") || values.flag("json")) return report({"the prompt is empty", "give some text with -p TEXT", ErrorKind::usage});
+    if (chat || values.given("prompt") || values.given("file") || values.flag("json")) return report({"the prompt is empty", "give some text with -p TEXT", ErrorKind::usage});
     say("outrider: nothing to answer: no prompt was given and standard input is empty");
     return 0;
   }
@@ -61,7 +74,8 @@ int cmd_run(Values values) {
   options->model_path = *path;
   auto runtime = load_runtime(std::move(*options));
   if (!runtime) return report(runtime.error());
-  return *text ? answer_once(values, **runtime, **text) : chat_loop(**runtime, values);
+  if (!values.flag("raw")) warn_without_template((*runtime)->model->vocabulary());
+  return chat ? chat_loop(**runtime, values, *text) : answer_once(values, **runtime, **text);
 }
 
 }  // namespace outrider::cli

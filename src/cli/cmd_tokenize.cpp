@@ -55,6 +55,7 @@ int cmd_tokenize(Values values) {
 int cmd_template(Values values) {
   const auto input = read_input(values);
   if (!input) return report(input.error());
+  warn_without_template(input->vocabulary);
   std::vector<Message> messages;
   if (!values.text("system").empty()) messages.push_back({.role = "system", .content = values.text("system")});
   messages.push_back({.role = "user", .content = input->text});

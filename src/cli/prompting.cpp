@@ -51,6 +51,10 @@ Result<std::string> render_messages(const Vocabulary& vocabulary, const Tokenize
   return text;
 }
 
+void warn_without_template(const Vocabulary& vocabulary) {
+  if (vocabulary.chat_template.empty()) warn("the model has no chat template, so ChatML is assumed; outrider run --raw continues plain text");
+}
+
 std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& text) { return tokenizer.encode(text, {.parse_special = true, .add_special = true}); }
 
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model) {
@@ -75,6 +79,10 @@ Result<SamplingSettings> sampling_settings(const Values& values, const Model& mo
   return s;
 }
 
+bool wants_chat(const Values& values) {
+  return values.flag("interactive") || (!values.given("prompt") && !values.given("file") && stdin_is_terminal());
+}
+
 Result<std::optional<std::string>> prompt_text(const Values& values) {
   if (values.given("prompt") && values.given("file")) return Error{"both -p and -f are given", "give the prompt once", ErrorKind::usage};
   if (values.given("prompt")) return std::optional(values.text("prompt"));
@@ -83,7 +91,7 @@ Result<std::optional<std::string>> prompt_text(const Values& values) {
     if (!text) return text.error();
     return std::optional(std::move(*text));
   }
-  if (stdin_is_terminal() || values.flag("interactive")) return std::optional<std::string>();
+  if (wants_chat(values)) return std::optional<std::string>();
   auto text = read_stdin();
   if (!text) return text.error();
   return std::optional(std::move(*text));

@@ -13,13 +13,17 @@ namespace outrider::cli {
 Result<std::vector<TokenId>> encode_messages(const Vocabulary& vocabulary, const Tokenizer& tokenizer, std::span<const Message> messages);
 // The same as text.
 Result<std::string> render_messages(const Vocabulary& vocabulary, const Tokenizer& tokenizer, std::span<const Message> messages);
+// A base model has no template: says what stands in for it.
+void warn_without_template(const Vocabulary& vocabulary);
 // --raw: the text as it is, control tokens in it included.
 std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& text);
 
 // Options of the user before the model file's advice before our defaults; a random seed where none is given.
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model);
 
-// The prompt text of a call: -p (or words in its place), -f, or standard input when it is no terminal. None: chat.
+// -i, or nobody to get a prompt from but a terminal.
+bool wants_chat(const Values& values);
+// The prompt text of a call: -p (or words in its place), -f, or standard input when it is no terminal. None where there is only a person to ask.
 Result<std::optional<std::string>> prompt_text(const Values& values);
 
 }  // namespace outrider::cli

@@ -27,6 +27,11 @@ class Chat(ProgramTest):
         self.assertEqual(len(outcome.lines), 1)
         self.assertRegex(outcome.lines[0], FIGURES)
 
+    def test_a_prompt_on_the_command_line_begins_the_chat(self):
+        typed = self.chat("My name is Ada.", "What is my name?")
+        self.assertEqual(self.chat("What is my name?", arguments=["-p", "My name is Ada."]).out, typed.out)
+        self.assertEqual(self.chat("What is my name?", arguments=["-f", self.file("first.txt", "My name is Ada.\n")]).out, typed.out)
+
     def test_it_remembers(self):
         both = self.chat("My name is Ada.", "What is my name?").text.splitlines()
         alone = self.chat("What is my name?").text.splitlines()
@@ -63,7 +68,8 @@ class Chat(ProgramTest):
     def test_speculation_that_cannot_be(self):
         outcome = self.chat("/spec model", "/spec foo", "/spec ngram:max=99", "Hi")
         self.assertEqual(len(outcome.lines), 4, outcome)
-        for line, word in zip(outcome.lines, ("--draft", "foo", "99")): self.assertIn(word, line)
+        for line, word in zip(outcome.lines, ("none is loaded; name one with --draft FILE when outrider starts", "foo", "99")): self.assertIn(word, line)
+        self.assertNotIn("--spec", outcome.err)  # that is not what was typed
         self.assertEqual(outcome.text, self.chat("Hi").text)  # and the chat goes on
 
     def test_a_draft_model_can_be_switched_on(self):

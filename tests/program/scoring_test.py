@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tokenize, template, inspect, perplexity and logits on real files: what they print and what they refuse (C58)."""
 import json, math, os, stat, struct, unittest
+from gguf_file import Gguf
 from support import GEMMA, QWEN_SMALL, SMOL, ProgramTest, run
 
 TEXTS = ["Hello world! Café déjà vu — 123 😊", "  two spaces", "tab\tnl\r\n\r\n", "This is 🦙.cpp", "1234567 3.14 ١٢٣", "don't DON'T", "a\u0301", "á", "猫 赋 é ñ —", "🇫🇷 👩‍👩‍👧"]
@@ -62,6 +63,16 @@ class Text(ProgramTest):
         text = self.answered(run("template", "-m", SMOL, "-p", "hi there", "--system", "Be brief.")).text
         self.assertEqual(text, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi there<|im_end|>\n<|im_start|>assistant\n")
         self.assertEqual(text.count("hi there"), 1)
+
+    def test_a_base_model_without_a_template(self):
+        base = Gguf(SMOL).rewrite(self.folder / "base.gguf", {"tokenizer.chat_template": None})
+        self.refused(run("inspect", base, "--template"), 1, "base.gguf has no chat template", "ChatML", "--raw")
+        for arguments in (["template", base, "hi"], [base, "hi", "-n", "1"]):
+            outcome = self.answered(run(*arguments))
+            self.assertIn("warning: the model has no chat template, so ChatML is assumed", outcome.lines[0])
+            self.assertEqual(outcome.err.count("ChatML"), 1)
+        self.assertIn("<|im_start|>user\nhi<|im_end|>", run("template", base, "hi").text)
+        self.assertNotIn("ChatML", run(base, "hi", "-n", "1", "--raw").err)
 
     def test_tokens_of_the_template_are_what_run_reads(self):
         for model in (SMOL,):

@@ -27,7 +27,7 @@ class Arguments(ProgramTest):
             if "run" not in option["commands"] or option["name"] in ("model", "file"): continue
             for name in names_of(option):
                 tried.add(name)
-                prompt = [] if option["name"] == "prompt" else ["-p", "hi"]
+                prompt = {"prompt": [], "steps": ["-p", "hi", "--json"]}.get(option["name"], ["-p", "hi"])
                 self.refused(run("run", "-m", "nowhere.gguf", *prompt, name, *good_value(option)), 1, "nowhere.gguf")
         self.assertEqual(set(FINGERS) - tried, {"-m"})
 
@@ -118,6 +118,10 @@ class Arguments(ProgramTest):
         self.assertEqual((outcome.returncode, outcome.stdout, len(outcome.stderr.splitlines())), (1, "", 1))
         self.assertIn("standard input", outcome.stderr)
 
+    def test_options_that_say_nothing_together(self):
+        for arguments, words in [(["-i", "--json"], ["--json", "chat"]), (["-i", "--raw"], ["--raw", "chat"]), (["--raw", "--system", "x", "-p", "hi"], ["--system", "--raw"]), (["--steps", "-p", "hi"], ["--steps", "--json"])]:
+            with self.subTest(arguments): self.refused(run("-m", "nowhere.gguf", *arguments), 2, *words)
+
     def test_missing_prompt_file(self):
         self.refused(run("-m", "nowhere.gguf", "-f", "/nowhere/prompt.txt"), 1, "/nowhere/prompt.txt", "No such file")
 
@@ -126,6 +130,18 @@ class Arguments(ProgramTest):
                             ("model:p_min=7", ["«7»", "0 to 1"]), ("ngram:max", ["«max»"])]:
             with self.subTest(spec): self.refused(run("-m", "nowhere.gguf", "--draft", "d.gguf", "-p", "hi", "--spec", spec), 2, *words)
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--spec", "model"), 2, "--draft FILE")
+
+    def test_speculation_by_a_near_name(self):
+        hi = ["-m", "nowhere.gguf", "-p", "hi"]
+        for wrong, right in [("ngrm", "ngram"), ("n-gram:max=3", "ngram"), ("modle", "model"), ("of", "off")]:
+            with self.subTest(wrong): self.refused(run(*hi, "--spec", wrong), 2, f"did you mean {right}?")
+        self.refused(run(*hi, "--spec", "on"), 1, "nowhere.gguf")
+
+    def test_speculation_that_cannot_be_combined(self):
+        hi = ["-m", "nowhere.gguf", "-p", "hi"]
+        for specs in (["off", "auto"], ["ngram", "off"], ["off:max=3"]):
+            with self.subTest(specs): self.refused(run(*hi, *[x for s in specs for x in ("--spec", s)]), 2, "stands alone")
+        for spec in ("off,auto", "ngram,model"): self.refused(run(*hi, "--spec", spec), 2, f"«{spec}»", "--spec ngram --spec model")
 
 
 class Environment(ProgramTest):
@@ -245,8 +261,8 @@ class Completion(ProgramTest):
 
     def complete(self, *words):
         script = self.file("complete.bash", run("completion", "bash").out)
-        call = f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrider; printf "%s\\n" "${{COMPREPLY[@]}}"'
-        return subprocess.run(["bash", "-c", call, "bash", "outrider", *words], capture_output=True, text=True, timeout=60, cwd=self.folder).stdout.split()
+        call = f'compopt() {{ echo "$1 $2"; }}; source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrider; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        return subprocess.run(["bash", "-c", call, "bash", "outrider", *words], capture_output=True, text=True, timeout=60, cwd=self.folder).stdout.splitlines()
 
     def test_bash_completes(self):
         self.assertEqual(set(self.complete("run", "--draft-m")), {"--draft-max", "--draft-min"})
@@ -255,6 +271,11 @@ class Completion(ProgramTest):
         self.assertNotIn("--temp", self.complete("inspect", "--"))
         self.file("complete-me.gguf", "")
         self.assertIn("complete-me.gguf", self.complete("inspect", "complete-m"))
+
+    def test_bash_takes_folders_for_folders(self):
+        (self.folder / "my models").mkdir(exist_ok=True)
+        self.assertEqual(self.complete("run", "-m", "my"), ["-o filenames", "my models"])
+        self.assertNotIn("-o filenames", self.complete("run", "--temp"))
 
     def test_unknown_shell(self):
         self.refused(run("completion", "tcsh"), 2, "«tcsh»", "bash")
