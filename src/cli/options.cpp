@@ -36,6 +36,7 @@ constexpr Option kOptionTable[] = {
     {"threads", "-t", Kind::integer, "N", "", 1, 1024, "", "Model", "threads, the calling one included; default: the processors this process may use", kModelCommands},
     {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun | kBench},
     {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun | kBench},
+    {"verbose", "-v", Kind::flag, "", "", 0, 0, "", "Model", "tell before loading how much memory will be reserved for what, and the threads", kRun},
 
     {"prompt", "-p", Kind::text, "TEXT", "", 0, 0, "", "Prompt", "the prompt", kRun | kTokenize | kTemplate},
     {"file", "-f", Kind::text, "FILE", "", 0, 0, "", "Prompt", "read the prompt or text from a file", kRun | kTokenize | kTemplate | kPerplexity},

@@ -1,22 +1,17 @@
 #include "cli/runtime.h"
 
-#include <cinttypes>
-#include <cstdio>
+#include <fmt/core.h>
+
 #include <cstdlib>
 
 #include "cli/model_file.h"
+#include "cli/plan.h"
 #include "cli/terminal.h"
 #include "draft/cascade.h"
 
 namespace outrider::cli {
 
-namespace {
-
-std::string megabytes(size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f MB", double(bytes) / 1e6);
-  return text;
-}
+kernels::KvType kv_type(const std::string& name) { return name == "q8_0" ? kernels::KvType::q8_0 : kernels::KvType::f16; }
 
 EngineOptions engine_options(const RuntimeOptions& o) {
   return {.context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes, .k_type = o.k_type, .v_type = o.v_type};
@@ -25,51 +20,6 @@ EngineOptions engine_options(const RuntimeOptions& o) {
 ModelDrafter::Options drafter_options(const RuntimeOptions& o, const DraftLimits& limits) {
   return {.limits = limits, .k_type = o.draft_k_type, .v_type = o.draft_v_type, .context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes};
 }
-
-// Everything that will be reserved, added up before anything is loaded.
-Result<void> plan_memory(RuntimeOptions& o) {
-  const auto target = plan_model(o.model_path);
-  if (!target) return target.error();
-  if (o.context == 0) o.context = std::min<int64_t>(4096, target->config.context_length);
-  const size_t kv = Engine::kv_bytes(*target, engine_options(o)), work = Engine::work_bytes(*target, engine_options(o));
-  size_t draft_bytes = 0;
-  if (!o.draft_path.empty()) {  // a draft that cannot be used is an error even where it would not be; memory it takes only where it is
-    const auto draft = plan_model(o.draft_path);
-    if (!draft) return draft.error();
-    if (o.spec.model) draft_bytes = draft->weight_bytes + ModelDrafter::bytes(*draft, drafter_options(o, o.spec.model_limits));
-  }
-  const size_t needed = target->weight_bytes + kv + work + draft_bytes, available = available_memory_bytes();
-  if (needed <= available) return {};
-  return Error{"this does not fit: weights " + megabytes(target->weight_bytes) + ", KV cache for " + std::to_string(o.context) + " tokens " + megabytes(kv) + ", buffers " + megabytes(work) +
-                   (draft_bytes ? ", drafter " + megabytes(draft_bytes) : "") + "; " + megabytes(available) + " of memory are free",
-               "lower -c, or use --cache-type-k q8_0 --cache-type-v q8_0", ErrorKind::does_not_fit};
-}
-
-Result<void> load_draft(Runtime& r) {
-  auto draft = load_model(r.options.draft_path, *r.pool, load_progress("loading the draft model"));
-  clear_progress();
-  if (!draft) return draft.error();
-  const auto comparison = compare_vocabularies(r.model->vocabulary(), (*draft)->vocabulary());
-  if (!comparison.compatible)
-    return Error{"the draft model " + r.options.draft_path + " has another vocabulary than the model: " + comparison.difference, "use a draft model of the same family", ErrorKind::usage};
-  const size_t target = r.model->weight_bytes(), small = (*draft)->weight_bytes();
-  if (small * 10 > target * 9) {
-    const std::string sizes = "the draft model (" + megabytes(small) + ") is not smaller than the model (" + megabytes(target) + "): a drafted token costs about " +
-                              std::to_string(double(small) / double(target)).substr(0, 4) + " target steps";
-    if (r.options.spec.automatic) {
-      warn(sizes + ", so it is not used; --spec model forces it");
-      r.options.spec.model = false;
-      return {};
-    }
-    warn(sizes);
-  }
-  r.draft = std::move(*draft);
-  return {};
-}
-
-}  // namespace
-
-kernels::KvType kv_type(const std::string& name) { return name == "q8_0" ? kernels::KvType::q8_0 : kernels::KvType::f16; }
 
 Result<const kernels::Kernels*> choose_kernels() {
   const char* wanted = std::getenv("OUTRIDER_ISA");
@@ -90,6 +40,7 @@ Result<std::string> model_path(const Values& values) {
 Result<RuntimeOptions> runtime_options(const Values& values) {
   RuntimeOptions o;
   o.draft_path = find_model(values.text("draft"));
+  o.verbose = values.flag("verbose");
   if (values.given("threads")) o.threads = int(values.integer("threads"));
   if (values.given("ctx-size")) o.context = values.integer("ctx-size");
   o.k_type = kv_type(values.text("cache-type-k")), o.v_type = kv_type(values.text("cache-type-v"));
@@ -111,6 +62,17 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocab
   return std::make_unique<Tokenizer>(std::move(*tokenizer));
 }
 
+namespace {
+
+Result<void> plan_and_tell(Runtime& r) {
+  const auto plan = plan_load(r.options);
+  if (!plan) return plan.error();
+  if (r.options.verbose) say(fmt::format("{}\n{} threads on {} usable processors, kernels {}", memory_table(*plan), r.pool->size(), usable_cpus(), r.kernels->name));
+  return check_fits(*plan);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   auto r = std::make_unique<Runtime>();
   const double start_ms = r->clock.now_ms();
@@ -118,8 +80,10 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   if (!kernels) return kernels.error();
   r->kernels = *kernels;
   r->options = std::move(options);
+  if (r->options.threads > 2 * usable_cpus())
+    warn(fmt::format("{} threads on {} usable processors will wait for each other; leave out -t to have one each", r->options.threads, usable_cpus()));
   r->pool = std::make_unique<ThreadPool>(r->options.threads > 0 ? r->options.threads : usable_cpus());
-  if (auto fits = plan_memory(r->options); !fits) return fits.error();
+  if (auto planned = plan_and_tell(*r); !planned) return planned.error();
   auto model = load_model(r->options.model_path, *r->pool, load_progress("loading the model"));
   clear_progress();
   if (!model) return model.error();
@@ -129,8 +93,12 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   auto tokenizer = Tokenizer::make(r->model->vocabulary());
   if (!tokenizer) return tokenizer.error();
   r->tokenizer = std::make_unique<Tokenizer>(std::move(*tokenizer));
-  if (!r->options.draft_path.empty() && r->options.spec.model)
-    if (auto loaded = load_draft(*r); !loaded) return loaded.error();
+  if (r->options.spec.model) {
+    auto draft = load_model(r->options.draft_path, *r->pool, load_progress("loading the draft model"));
+    clear_progress();
+    if (!draft) return draft.error();
+    r->draft = std::move(*draft);
+  }
   r->load_ms = r->clock.now_ms() - start_ms;
   return r;
 }

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "cli/options.h"
 #include "cli/spec.h"
+#include "draft/model_drafter.h"
 #include "engine/engine.h"
 #include "text/tokenizer.h"
 
@@ -21,7 +22,10 @@ struct RuntimeOptions {
   SpecPlan spec;
   int requests = 1;
   int kept_prefixes = 1;
+  bool verbose = false;  // tell the plan before loading
 };
+EngineOptions engine_options(const RuntimeOptions& options);
+ModelDrafter::Options drafter_options(const RuntimeOptions& options, const DraftLimits& limits);
 
 struct Runtime {
   SteadyClock clock;

@@ -24,7 +24,6 @@ class Model {
 
   const Config& config() const { return config_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  size_t weight_bytes() const { return weights_.size(); }
   const std::string& path() const { return path_; }
 
   // Rows of the output matrix that no text uses: never to be sampled.
@@ -55,6 +54,7 @@ using LoadProgress = std::function<void(size_t done_bytes, size_t total_bytes)>;
 // What loading would reserve, from the header alone.
 struct ModelPlan {
   Config config;
+  Vocabulary vocabulary;
   size_t weight_bytes = 0;
   KvGeometry kv_geometry(kernels::KvType k_type, kernels::KvType v_type) const { return {config.layers, config.kv_heads, {k_type, v_type, config.head_dim}}; }
 };

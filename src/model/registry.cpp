@@ -67,7 +67,7 @@ Result<Opened> open_model(const std::string& path) {
 Result<ModelPlan> plan_model(const std::string& path) {
   auto opened = open_model(path);
   if (!opened) return opened.error();
-  return ModelPlan{opened->model->config(), opened->loader->bytes()};
+  return ModelPlan{opened->model->config(), opened->model->vocabulary(), opened->loader->bytes()};
 }
 
 Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress) {

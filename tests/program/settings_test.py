@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Settings and drafts that cannot work on a real model, and the line people type that must (C31, C32, C35, C36)."""
-import unittest
+import re, unittest
 from support import FIGURES, QWEN_SMALL, SMOL, ProgramTest, run
 
 HI = ["-m", SMOL, "-p", "hi", "--temp", "0"]
@@ -14,6 +14,7 @@ class Refusals(ProgramTest):
     def test_draft_with_another_vocabulary(self):
         self.refused(run(*HI, "--draft", QWEN_SMALL), 2, "qwen2.5-coder-0.5b", "49152", "151936", "first: 0 is '<|endoftext|>'")
         self.refused(run("verify", "-m", SMOL, "--draft", QWEN_SMALL), 2, "49152", "151936")
+        self.refused(run(*HI, "--draft", QWEN_SMALL, "-c", "60000000"), 2, "another vocabulary")  # found before memory is looked at, so before anything is loaded
 
     def test_unusable_drafts(self):
         text = self.file("letter.gguf", "Dear reader, this is no model.\n")
@@ -29,8 +30,45 @@ class Refusals(ProgramTest):
         self.assertEqual(len(outcome.lines), 2, outcome)
         self.assertTrue(all(w in outcome.lines[0] for w in ("warning", "20000", "8192")), outcome)
 
+    def test_many_more_threads_than_processors_is_a_warning(self):
+        usable = run("version", "--json").json["threads"]
+        outcome = self.answered(run(*HI, "-n", "2", "-t", 2 * usable + 1))
+        self.assertEqual(len(outcome.lines), 2, outcome)
+        for word in ("warning", f"{2 * usable + 1} threads", f"{usable} usable processors"): self.assertIn(word, outcome.lines[0])
+
+
+class Verbose(ProgramTest):
+    def table(self, *more):
+        outcome = self.answered(run(*HI, "-n", "1", "-c", "512", "-v", *more))
+        rows = {m[1]: float(m[2]) for m in re.finditer(r"(?m)^  (\S.*?) +([\d.]+) MB$", outcome.err)}
+        parts = [bytes for what, bytes in rows.items() if what not in ("in all", "free now")]
+        self.assertAlmostEqual(sum(parts), rows["in all"], delta=0.5)
+        self.assertGreater(rows["free now"], rows["in all"])
+        return outcome, rows
+
+    def test_memory_is_told_before_loading(self):
+        outcome, rows = self.table()
+        self.assertEqual(set(rows), {"weights", "KV cache for 512 tokens", "buffers", "in all", "free now"})
+        self.assertRegex(outcome.err, r"(?m)^\d+ threads on \d+ usable processors, kernels \w+$")
+        self.assertGreater(self.table("--draft", SMOL, "--spec", "model")[1]["draft model: weights"], 0)
+        self.assertEqual(set(self.table("--draft", SMOL, "--spec", "off")[1]), set(rows))  # not used, not reserved
+
+    def test_also_when_it_does_not_fit(self):
+        outcome = run(*HI, "-c", "60000000", "-v")
+        self.assertEqual(outcome.code, 3, outcome)
+        self.assertIn("KV cache for 60000000 tokens", outcome.lines[2])
+
+    def test_not_told_without_it(self): self.assertNotIn("memory", run(*HI, "-n", "1").err)
+
 
 class Drafting(ProgramTest):
+    def test_a_draft_that_nothing_asks_is_not_loaded(self):
+        for more in (["--spec", "off"], ["--spec", "ngram"], ["--draft-max", "0"]):
+            with self.subTest(more):
+                outcome = self.answered(run(*HI, "-n", "2", "--draft", SMOL, *more))
+                self.assertEqual(len(outcome.lines), 2, outcome)
+                for word in ("warning", "smollm2", "not loaded", "--spec"): self.assertIn(word, outcome.lines[0])
+
     def test_draft_no_smaller_than_the_model_warns_and_is_not_used(self):
         outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL))
         self.assertEqual(len(outcome.lines), 2, outcome)
