@@ -12,6 +12,7 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide;  // products of file fields that may exceed 64 bits
 
+constexpr const char* kDamaged = "the file is damaged or was made by a broken tool; download or convert it again";
 constexpr size_t kReadAhead = 1u << 20;
 constexpr uint64_t kMinKeyBytes = 8 + 1 + 4 + 1, kMinTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
 
@@ -79,13 +80,13 @@ class Cursor {
   }
 
  private:
-  static constexpr const char* kDamaged = "the file is damaged or was made by a broken tool; download or convert it again";
   const ReadOnlyFile& file_;
   std::vector<std::byte> bytes_;
   uint64_t offset_ = 0;
   std::optional<Error> error_;
 };
 
+uint64_t aligned(uint64_t offset, uint64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
 // What a file that does not start with GGUF seems to be.
@@ -235,7 +236,16 @@ void read_alignment(Cursor& in, Header& header) {
   }
 }
 
-// Places the tensors in the file and checks that each lies inside it and on no other.
+// Tensors follow each other with no more than padding between them. A gap means that the one before is smaller than its data, as
+// when its type was relabelled: it would be read as nonsense.
+Error gap_error(const std::string& who, const TensorInfo* before, const TensorInfo& tensor, uint64_t expected) {
+  const std::string starts = who + "tensor " + quoted(tensor.name) + " starts at " + std::to_string(tensor.offset_bytes) + " instead of " + std::to_string(expected);
+  if (!before) return {starts + ", where the data begin", kDamaged};
+  return {starts + ", where tensor " + quoted(before->name) + " of type " + std::string(traits(before->type).name) + " ends",
+          "the type or shape of " + quoted(before->name) + " does not fit its data; download or convert the file again"};
+}
+
+// Places the tensors in the file and checks that each lies inside it, on no other, and right after the one before.
 Result<void> place_tensors(const ReadOnlyFile& file, Header& header, uint32_t shard) {
   const std::string who = "'" + file.path() + "': ";
   std::vector<const TensorInfo*> by_offset;
@@ -250,11 +260,14 @@ Result<void> place_tensors(const ReadOnlyFile& file, Header& header, uint32_t sh
     by_offset.push_back(&tensor);
   }
   std::sort(by_offset.begin(), by_offset.end(), [](auto* a, auto* b) { return a->offset_bytes < b->offset_bytes; });
-  for (size_t i = 1; i < by_offset.size(); ++i) {
-    const TensorInfo &a = *by_offset[i - 1], &b = *by_offset[i];
-    if (a.offset_bytes + a.size_bytes > b.offset_bytes)
-      return Error{who + "tensors " + quoted(a.name) + " and " + quoted(b.name) + " overlap at offset " + std::to_string(b.offset_bytes),
-                   "the file is damaged or was made by a broken tool; download or convert it again"};
+  const TensorInfo* before = nullptr;
+  uint64_t end = header.data_offset;
+  for (const TensorInfo* tensor : by_offset) {
+    if (end > tensor->offset_bytes)
+      return Error{who + "tensors " + quoted(before->name) + " and " + quoted(tensor->name) + " overlap at offset " + std::to_string(tensor->offset_bytes), kDamaged};
+    const uint64_t expected = aligned(end, header.alignment);
+    if (expected != tensor->offset_bytes) return gap_error(who, before, *tensor, expected);
+    before = tensor, end = tensor->offset_bytes + tensor->size_bytes;
   }
   return {};
 }
@@ -278,7 +291,7 @@ Result<Header> parse_header(const ReadOnlyFile& file, uint32_t shard) {
   read_alignment(in, header);
   for (uint64_t i = 0; i < tensors && !in.failed(); ++i) parse_tensor(in, header, seen_tensors);
   if (in.failed()) return in.error();
-  header.data_offset = (in.offset() + header.alignment - 1) / header.alignment * header.alignment;
+  header.data_offset = aligned(in.offset(), header.alignment);
   header.bytes = in.take_bytes();
   if (auto placed = place_tensors(file, header, shard); !placed) return placed.error();
   return header;

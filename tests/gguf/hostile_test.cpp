@@ -110,6 +110,8 @@ TEST_F(HostileGguf, TensorsThatAreWrong) {
   expect_refused(RawGguf().head(2, 0).tensor("A", {8}, 0, 0).tensor("A", {8}, 0, 32).pad().zeros(64), "tensor 'A' appears twice");
   expect_refused(RawGguf().head(2, 0).tensor("A", {16}, 0, 0).tensor("B", {8}, 0, 32).pad().zeros(64), "tensors 'A' and 'B' overlap at offset");
   expect_refused(RawGguf().head(2, 0).tensor("A", {8}, 0, 0).tensor("B", {8}, 0, 0).pad().zeros(64), "overlap");
+  expect_refused(RawGguf().head(2, 0).tensor("A", {8}, 0, 0).tensor("B", {8}, 0, 64).pad().zeros(96), "where tensor 'A' of type F32 ends");
+  expect_refused(RawGguf().head(1, 0).tensor("A", {8}, 0, 32).pad().zeros(64), "tensor 'A' starts at 96 instead of 64, where the data begin");
   EXPECT_EQ(refusal(with_tensor({64}, 0, 0).bytes), "opened");
   EXPECT_EQ(refusal(with_tensor({64}, 0, 0, 4096).bytes), "opened") << "bytes after the last tensor are allowed";
 }

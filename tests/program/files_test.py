@@ -52,6 +52,7 @@ class Files(ProgramTest):
         t = self.model.tensors["blk.5.ffn_up.weight"]
         self.refuse_edit(t["type_at"], u32(199), "blk.5.ffn_up.weight", "199")
         self.refuse_edit(t["type_at"], u32(8), "blk.5.ffn_up.weight")  # larger blocks: reaches into the next tensor
+        self.refuse_edit(t["type_at"], u32(39), "blk.5.ffn_up.weight", "MXFP4", "instead of")  # smaller ones: leaves a gap
 
     def test_enlarged_tensor(self):
         t = self.model.tensors["blk.5.ffn_up.weight"]
