@@ -177,6 +177,7 @@ class Chat {
 }  // namespace
 
 int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first) {
+  if (interrupted()) return interrupt_code();  // while the model was loading
   Chat chat(runtime, values);
   if (auto r = chat.start(); !r) return report(r.error());
   const bool terminal = stdin_is_terminal();

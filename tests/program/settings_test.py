@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Settings and drafts that cannot work on a real model, and the line people type that must (C31, C32, C35, C36)."""
-import re, unittest
+import os, re, unittest
 from support import FIGURES, QWEN_SMALL, SMOL, ProgramTest, run
 
 HI = ["-m", SMOL, "-p", "hi", "--temp", "0"]
@@ -74,6 +74,11 @@ class Drafting(ProgramTest):
         self.assertEqual(len(outcome.lines), 2, outcome)
         for word in ("warning", "not smaller", "97 MB", "1.0", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
         self.assertNotIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL)["draft"]["kind"])
+
+    def test_it_can_be_named_alone(self):
+        name = os.path.basename(SMOL).removesuffix(".gguf")
+        outcome = self.answered(run("-m", name, "-p", "hi", "-n", "2", "--draft", name, "--spec", "model", "-v", environment={"OUTRIDER_MODELS": os.path.dirname(SMOL)}))
+        self.assertIn("draft model: weights", outcome.err)
 
     def test_it_is_used_when_asked_for(self):
         outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL, "--spec", "model"))

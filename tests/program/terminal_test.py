@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The chat on a terminal (a pseudo terminal): prompt sign, editing, Ctrl-C, Ctrl-D, and no control sequences where nobody looks."""
 import fcntl, os, pty, re, select, signal, struct, subprocess, termios, time, unittest
-from support import ENVIRONMENT, HANG_S, PROGRAM, SMOL, ProgramTest, run
+from support import ENVIRONMENT, HANG_S, PROGRAM, QWEN_SMALL, SMOL, ProgramTest, run
 
 
 class Terminal:
@@ -106,6 +106,13 @@ class Chat(ProgramTest):
         t.type("/stats\r")
         t.wait_for("no answer yet")
         self.leave(t)
+
+    def test_ctrl_c_while_the_model_is_loading_leaves(self):
+        t = Terminal("-m", QWEN_SMALL)  # large enough to be still loading
+        self.addCleanup(t.close)
+        t.wait_for("loading the model")
+        t.type("\x03")
+        self.assertEqual(t.end(), 130)
 
     def test_sigterm_leaves_and_restores_the_terminal(self):
         t = self.open("--ignore-eos", "-n", "4000")
