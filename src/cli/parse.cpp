@@ -61,10 +61,11 @@ Error unknown_option(const std::string& argument, const CommandInfo& command) {
 
 // The command that a first word may have been meant for; "" when it is a file, or like no command.
 std::string meant_command(const std::string& word) {
-  if (looks_like_option(word) || std::filesystem::exists(find_model(word))) return "";
+  std::error_code ignored;  // a prompt may be too long for a file's name
+  if (looks_like_option(word) || std::filesystem::exists(find_model(word), ignored)) return "";
   std::vector<std::string> names;
   for (const CommandInfo& c : command_table()) names.emplace_back(c.name);
-  return nearest(word, names, std::max<size_t>(1, word.size() / 3));
+  return nearest(word, names, std::clamp<size_t>(word.size() / 3, 1, 3));
 }
 
 // What the environment sets; an empty variable sets nothing.

@@ -94,6 +94,8 @@ class Arguments(ProgramTest):
         self.file("inspct", "a file of that name")
         self.refused(run("inspct", "-p", "hi", cwd=self.folder), 1, "inspct", "not a GGUF file")
 
+    def test_a_long_first_word(self): self.refused(run("tell me " * 1000, "-m", "nowhere.gguf"), 1, "nowhere.gguf")
+
     def test_arguments_that_nothing_takes(self):
         for arguments, word in [(["inspect", "a.gguf", "b.gguf"], "b.gguf"), (["inspect", "-m", "a.gguf", "b.gguf"], "b.gguf"), (["verify", "a.gguf", "b.gguf"], "b.gguf"), (["version", "x"], "x"),
                                 (["completion", "bash", "zsh"], "zsh"), (["-m", "a.gguf", "-p", "tell", "me"], "me"), (["a.gguf", "-f", "b.txt", "c"], "c")]:
