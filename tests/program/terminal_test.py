@@ -127,6 +127,13 @@ class Chat(ProgramTest):
         t.wait_for("interrupted\r\n")
         self.assertEqual((t.end(), t.seen.count("> ")), (143, 1))
 
+    def test_a_second_signal_restores_the_terminal_too(self):
+        t = self.open()
+        t.ready()
+        for s in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT): t.process.send_signal(s)  # both at once when it goes on
+        self.assertIn(t.process.wait(timeout=HANG_S), (130, 143))
+        self.assertTrue(t.reads_lines())
+
     def test_ctrl_d_during_an_answer_is_for_nothing(self):
         t = self.open("--ignore-eos", "-n", "60")
         t.ready()
