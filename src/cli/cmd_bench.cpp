@@ -114,7 +114,10 @@ std::string table_of(const Roofline& r, const PassSetup& setup, const Values& va
 }  // namespace
 
 int cmd_bench(Values values) {
-  if (!values.flag("kernels")) return report({"nothing to measure was named", "give --kernels: passes over n rows beside what memory and arithmetic allow", ErrorKind::usage});
+  if (values.flag("kernels") == values.flag("sampling"))
+    return report({values.flag("kernels") ? "--kernels and --sampling are measured one at a time" : "nothing to measure was named",
+                   "give --kernels: passes over n rows beside what memory and arithmetic allow, or --sampling: the choice of a token", ErrorKind::usage});
+  if (values.flag("sampling")) return bench_sampling(values);
   const auto sizes = sizes_of(values.given("rows") ? values.text("rows") : "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,24,32", "--rows");
   if (!sizes) return report(sizes.error());
   const auto split_sizes = sizes_of(values.text("split"), "--split");

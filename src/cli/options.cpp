@@ -87,10 +87,11 @@ constexpr Option kOptionTable[] = {
     {"arms", "", Kind::integer, "N", "0", 0, 100000, "", "Check", "settings tried at most; 0: all of the choice", kVerify},
     {"self", "", Kind::flag, "", "", 0, 0, "", "Check", "also let the model draft for itself", kVerify},
     {"kernels", "", Kind::flag, "", "", 0, 0, "", "Check", "time passes beside what memory and arithmetic allow at that moment", kBench},
+    {"sampling", "", Kind::flag, "", "", 0, 0, "", "Check", "time the choice of a token, by setting", kBench},
     {"rows", "-n", Kind::text, "1,2,4", "", 0, 0, "", "Check", "rows of a pass; default 1,2,4,8,16, with --kernels 1 to 16, 24, 32", kPasses | kBench},
     {"split", "", Kind::text, "1,8", "1,8,16", 0, 0, "", "Check", "rows of the passes whose time is split into parts", kBench},
     {"depth", "-d,--context", Kind::integer, "N", "0", 0, 1 << 20, "", "Check", "tokens already in the context", kPasses | kBench},
-    {"rounds", "-r", Kind::integer, "N", "", 1, 10000, "", "Check", "rounds; the median is given. Default 9, with --kernels 15", kPasses | kBench},
+    {"rounds", "-r", Kind::integer, "N", "", 1, 10000, "", "Check", "rounds; the median is given. Default 9, with --kernels or --sampling 15", kPasses | kBench},
 };
 
 }  // namespace

@@ -28,6 +28,13 @@ class Kernels(ProgramTest):
         self.refused(run("bench", "--kernels", "-m", self.model, "--split", "1,33"), 2, "1 to 32", "33")
         self.refused(run("bench", "--kernels", "-m", "nowhere.gguf"), 1, "nowhere.gguf")
 
+    def test_sampling(self):
+        got = self.answer("bench", "--sampling", "-m", self.model, "--rounds", "1", "-t", "2")
+        self.assertEqual(set(got), {"model", "isa", "rows"})
+        self.assertEqual({row["logits"] for row in got["rows"]}, {"the model", "made up, sure", "made up, flat"})
+        for row in got["rows"]: self.assertTrue(0 < row["q1_ms"] <= row["ms"] <= row["q3_ms"])
+        self.refused(run("bench", "--sampling", "--kernels", "-m", self.model), 2, "one at a time")
+
     def test_shape(self):
         got = self.bench("--rows", "1,3", "--split", "2")
         self.assertEqual(set(got), {"model", "machine", "context", "cache_type_k", "cache_type_v", "probe", "rows", "split"})
