@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <span>
 
+#include "base/noise.h"
 #include "kernels/activations.h"
 #include "kernels/attention.h"
 #include "kernels/matrix.h"
 
 namespace outrider::kernels {
 
+inline constexpr int kMaxBlock = 64;                         // entries of a row that share one of the maxima of block_max
 inline constexpr int kProbeWords = 16;                       // activations a round of probe_dots
 inline constexpr int64_t kProbeProducts = 64 * kProbeWords;  // multiply-accumulates a round
 
@@ -38,9 +40,15 @@ struct Kernels {
   void (*attend)(const AttendJob& job);
 
   // Vocabulary-wide passes of the sampler. NaN never wins and adds nothing.
-  float (*row_max)(const float* x, int64_t n);                  // −infinity when there is none
-  float (*sum_exp)(const float* x, int64_t n, float max);       // Σ exp32(x − max), lane order
-  int64_t (*argmax)(const float* x, int64_t n);                 // lowest index among equals; 0 when all are NaN
+  float (*row_max)(const float* x, int64_t n);                           // −infinity when there is none
+  float (*block_max)(const float* x, int64_t n, float* maxima);          // row_max; maxima[b] = that of x[64b, 64b + 64), cut off at n
+  float (*sum_exp)(const float* x, int64_t n, float max);                // Σ exp32(x − max), lane order
+  void (*exp_below)(const float* x, int64_t n, float max, float* out);   // out = exp32(x − max)
+  int64_t (*argmax)(const float* x, int64_t n);                          // lowest index among equals; 0 when all are NaN
+  // Writes the indices i with above < x[i] ≤ up_to, ascending, and gives their number. maxima are those of x: blocks below are passed over.
+  int64_t (*gather)(const float* x, int64_t n, const float* maxima, float above, float up_to, int32_t* out);
+  // Writes the ids t of [first, first + n) with noise.bits(t) ≥ least, ascending, and gives their number.
+  int64_t (*loud)(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out);
 
   // Probes: what this table could do at best, to hold measurements against.
   uint32_t (*probe_read)(const std::byte* data, int64_t bytes);  // Σ of the 32-bit words of a multiple of 256 bytes, each read once, in order

@@ -34,9 +34,30 @@ class Race {
     }
   }
 
+  // Every token of a row. The block with the maximum goes first: the others then need much of their noise.
+  void offer_all(const ScannedRow& row, const kernels::Kernels& kernels) {
+    const size_t blocks = (row.logits.size() + kernels::kMaxBlock - 1) / kernels::kMaxBlock;
+    offer_block(row, size_t(std::find(row.maxima, row.maxima + blocks, row.max) - row.maxima), kernels);
+    for (size_t b = 0; b < blocks; b++) offer_block(row, b, kernels);
+  }
+
   int32_t winner() const { return winner_; }
 
  private:
+  void offer_block(const ScannedRow& row, size_t block, const kernels::Kernels& kernels) {
+    const double gap = best_ - (double(row.maxima[block]) - double(row.max)) * inverse_temperature_;  // of its most probable token
+    if (!(gap <= PositionNoise::kMaxGumbel)) return;  // a block of -inf has an infinite gap
+    const size_t first = block * kernels::kMaxBlock, count = std::min<size_t>(kernels::kMaxBlock, row.logits.size() - first);
+    const int ones = gap > 2 ? int(gap * kLog2E) - 1 : 0;  // leading bits that must be set, as in offer()
+    const uint64_t least = ones == 0 ? 0 : ~uint64_t(0) << (64 - ones);
+    int32_t tokens[kernels::kMaxBlock];
+    const int64_t found = kernels.loud(noise_, int32_t(first), int64_t(count), least, tokens);
+    for (int64_t i = 0; i < found; i++) {
+      const float logit = row.logits[size_t(tokens[i])];
+      if (logit > -kInfinity) offer(double(logit) - double(row.max), tokens[i]);  // NaN fails the comparison
+    }
+  }
+
   PositionNoise noise_;
   double inverse_temperature_, best_ = -double(kInfinity);
   int32_t winner_ = -1;
@@ -66,6 +87,7 @@ Sampler::Sampler(SamplingSettings settings, int32_t vocabulary_size, std::span<c
   if (lowest_allowed_ >= live_size_) lowest_allowed_ = 0;
 
   edited_.resize(size_t(live_size_));
+  maxima_.resize((size_t(live_size_) + kernels::kMaxBlock - 1) / kernels::kMaxBlock);
   if (settings_.has_penalties()) {
     occurrences_.assign(size_t(live_size_), 0);
     occurring_.reserve(size_t(live_size_));
@@ -132,24 +154,19 @@ int Sampler::choose_greedy(std::span<const float> row) {
   return best >= 0 && row[size_t(best)] > -kInfinity ? best : -1;
 }
 
-int Sampler::choose_random(std::span<const float> row, int64_t position) {
-  const auto row_max = [&](std::span<const float> r) { return kernels_.row_max(r.data(), int64_t(r.size())); };
-  float max = row_max(row);
-  if (!std::isfinite(max)) {
-    row = without_nan(row);
-    max = row_max(row);
-    if (max == -kInfinity) return -1;
+int Sampler::choose_random(std::span<const float> logits, int64_t position) {
+  const auto scan = [&](std::span<const float> r) { return ScannedRow{r, maxima_.data(), kernels_.block_max(r.data(), int64_t(r.size()), maxima_.data())}; };
+  ScannedRow row = scan(logits);
+  if (!std::isfinite(row.max)) {
+    row = scan(without_nan(logits));
+    if (row.max == -kInfinity) return -1;
   }
   Race race(PositionNoise(settings_.seed, settings_.stream, position), double(settings_.temperature));
-  if (!truncation_.active()) {
-    for (size_t i = 0; i < row.size(); i++) {
-      if (row[i] > -kInfinity) race.offer(double(row[i]) - double(max), int32_t(i));  // NaN fails the comparison
-    }
-    return race.winner();
+  if (truncation_.active()) {
+    for (const Candidate& c : truncation_.keep(row, kernels_)) race.offer(double(c.logit) - double(row.max), c.token);
+  } else {
+    race.offer_all(row, kernels_);
   }
-  std::span<const Candidate> kept = truncation_.keep(row, max, kernels_);
-  if (kept.empty()) kept = truncation_.keep(without_nan(row), max, kernels_);  // a NaN spoilt the sum
-  for (const Candidate& c : kept) race.offer(double(c.logit) - double(max), c.token);
   return race.winner();
 }
 

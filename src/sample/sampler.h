@@ -41,7 +41,7 @@ class Sampler {
   void apply_penalties(std::span<const int32_t> history, std::span<const int32_t> ancestors);
   std::span<const float> without_nan(std::span<const float> row);
   int choose_greedy(std::span<const float> row);
-  int choose_random(std::span<const float> row, int64_t position);
+  int choose_random(std::span<const float> logits, int64_t position);
 
   SamplingSettings settings_;
   const kernels::Kernels& kernels_;
@@ -52,6 +52,7 @@ class Sampler {
   std::vector<LogitBias> biases_;    // the others
   Truncation truncation_;
   std::vector<float> edited_;        // the row after steps 1 and 2
+  std::vector<float> maxima_;        // of the blocks of the row
   std::vector<int32_t> occurrences_;  // by token, all zero between calls
   std::vector<int32_t> occurring_;
 };

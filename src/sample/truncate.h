@@ -9,10 +9,17 @@
 
 namespace outrider {
 
+// A row of logits and what block_max says of it.
+struct ScannedRow {
+  std::span<const float> logits;
+  const float* maxima;
+  float max;
+};
+
 struct Candidate {
   float logit;
   int32_t token;
-  uint64_t mass;  // e^(logit - max) in units of 2^-40: integers, so that a sum does not depend on the order of its terms
+  uint64_t mass;  // exp32(logit - max) in units of 2^-40: integers, so that a sum does not depend on the order of its terms
 };
 
 // Total order: more probable first, lowest id among equals. Every cut below is a cut in this order.
@@ -29,13 +36,15 @@ class Truncation {
   // The candidates that survive, in no particular order:
   //   top-k: the k first;  then top-p: of those, the shortest head whose mass reaches p of their mass (never empty);
   //   then min-p: those with probability >= min_p times the largest. Probabilities are those at temperature 1.
-  // row: logits, `max` its finite maximum; NaN and -inf entries never survive. Empty when the row's mass is not a number.
-  // Valid until the next call; allocates nothing.
-  std::span<const Candidate> keep(std::span<const float> row, float max, const kernels::Kernels& kernels);
+  // The row's maximum must be finite; NaN and -inf entries never survive. Valid until the next call; allocates nothing.
+  std::span<const Candidate> keep(const ScannedRow& row, const kernels::Kernels& kernels);
 
  private:
-  void gather(std::span<const float> row, float max, float above, float up_to);
-  size_t head_with_mass(size_t first, uint64_t needed);
+  void gather(const ScannedRow& row, const kernels::Kernels& kernels, float above, float up_to);
+  void keep_first(const ScannedRow& row, const kernels::Kernels& kernels);
+  void keep_mass(const ScannedRow& row, const kernels::Kernels& kernels);
+  size_t narrow(size_t& low, uint64_t& needed, float max);
+  size_t head_with_mass(size_t first, uint64_t needed, float max);
 
   int32_t top_k_;
   float top_p_, min_p_;

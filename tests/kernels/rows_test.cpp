@@ -42,6 +42,59 @@ TEST(Rows, EveryTableGivesScalarBits) {
   }
 }
 
+// The passes of the sampler over rows with everything in them: ties, infinities, NaN.
+TEST(Rows, SamplerPassesGiveScalarBits) {
+  for (const int64_t n : {1, 15, 16, 63, 64, 65, 200, 1024, 5003}) {
+    for (const int kind : {0, 1, 2}) {
+      auto x = random_floats(size_t(n), uint32_t(n), 3);
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (kind == 1) x[i] = std::round(x[i]);
+        if (kind == 2 && i % 3 == 0) x[i] = i % 2 ? -kInf : kNan;
+      }
+      const auto blocks = size_t(n + kMaxBlock - 1) / kMaxBlock;
+      std::vector<float> maxima(blocks), exps(size_t(n + 1), -1);
+      const float max = kScalarKernels.block_max(x.data(), n, maxima.data());
+      EXPECT_EQ(max, kScalarKernels.row_max(x.data(), n));
+      kScalarKernels.exp_below(x.data(), n, max, exps.data());
+      for (const Kernels* t : tables()) {
+        std::vector<float> own_maxima(blocks), own_exps(size_t(n + 1), -1);
+        EXPECT_EQ(t->block_max(x.data(), n, own_maxima.data()), max) << t->name << " n=" << n;
+        EXPECT_EQ(own_maxima, maxima) << t->name << " n=" << n;
+        t->exp_below(x.data(), n, max, own_exps.data());
+        EXPECT_TRUE(same_bits(own_exps, exps)) << t->name << " n=" << n;
+        EXPECT_EQ(t->argmax(x.data(), n), kScalarKernels.argmax(x.data(), n)) << t->name << " n=" << n;
+        for (const float above : {-kInf, -2.0f, 0.5f, max - 1, max}) {
+          for (const float up_to : {-1.0f, max - 2, kInf}) {
+            std::vector<int32_t> ids(size_t(n + 1), -7), own_ids(size_t(n + 1), -7);
+            EXPECT_EQ(kScalarKernels.gather(x.data(), n, maxima.data(), above, up_to, ids.data()), t->gather(x.data(), n, own_maxima.data(), above, up_to, own_ids.data()));
+            EXPECT_EQ(own_ids, ids) << t->name << " n=" << n << " " << above << " " << up_to;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Rows, LoudTokensAreThoseWithMuchNoise) {
+  const PositionNoise noise(3, 1, 99);
+  for (const Kernels* t : tables()) {
+    for (const int bits : {0, 1, 4, 9}) {
+      const uint64_t least = bits ? ~uint64_t(0) << (64 - bits) : 0;
+      for (const int64_t n : {1, 63, 64, 130, 4000}) {
+        std::vector<int32_t> ids(size_t(n + 1), -7);
+        const int64_t count = t->loud(noise, 1000, n, least, ids.data());
+        int64_t expected = 0;
+        for (int32_t token = 1000; token < 1000 + n; ++token) {
+          if (noise.bits(token) < least) continue;
+          EXPECT_EQ(ids[size_t(expected++)], token) << t->name;
+        }
+        EXPECT_EQ(count, expected) << t->name << " " << bits << " " << n;
+        EXPECT_EQ(ids[size_t(count)], -7) << t->name;
+      }
+    }
+  }
+}
+
 TEST(Rows, RotateMatchesInBothForms) {
   const int half = 24;
   const auto x = random_floats(2 * half, 4), c = random_floats(half, 5), s = random_floats(half, 6);

@@ -124,7 +124,9 @@ TEST(Sampler, TruncationKeepsTheDefinedSet) {
     if (trial % 7 == 0) s.min_p = float(noise.uniform(4));
     Truncation truncation(s, int32_t(row.size()));
     std::set<int32_t> got;
-    for (const Candidate& c : truncation.keep(row, plain_row_max(row.data(), int64_t(row.size())), plain_kernels())) got.insert(c.token);
+    std::vector<float> maxima(row.size() / kernels::kMaxBlock + 1);
+    const ScannedRow scanned{row, maxima.data(), plain_kernels().block_max(row.data(), int64_t(row.size()), maxima.data())};
+    for (const Candidate& c : truncation.keep(scanned, plain_kernels())) got.insert(c.token);
     std::set<int32_t> want;
     const std::vector<double> p = exact_distribution(row, s);
     for (size_t i = 0; i < p.size(); i++) {

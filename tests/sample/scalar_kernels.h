@@ -1,5 +1,5 @@
 #pragma once
-// The three row kernels that sampling needs, written plainly.
+// The row kernels that sampling needs: scalar's, but with sums and maxima from the definition.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,9 @@ inline float plain_row_max(const float* x, int64_t n) {
 
 inline float plain_sum_exp(const float* x, int64_t n, float max) {
   double sum = 0;
-  for (int64_t i = 0; i < n; i++) sum += std::exp(double(x[i]) - double(max));
+  for (int64_t i = 0; i < n; i++) {
+    if (!std::isnan(x[i])) sum += std::exp(double(x[i]) - double(max));
+  }
   return float(sum);
 }
 
@@ -29,7 +31,7 @@ inline int64_t plain_argmax(const float* x, int64_t n) {
 
 inline const kernels::Kernels& plain_kernels() {
   static const kernels::Kernels table = [] {
-    kernels::Kernels k{};
+    kernels::Kernels k = kernels::kScalarKernels;
     k.row_max = plain_row_max;
     k.sum_exp = plain_sum_exp;
     k.argmax = plain_argmax;

@@ -60,6 +60,19 @@ struct Lanes {
   OUTRIDER_INLINE F zero_unless_greater(F value, F x, F limit) {
     return {_mm256_and_ps(value.a, _mm256_cmp_ps(x.a, limit.a, _CMP_GT_OQ)), _mm256_and_ps(value.b, _mm256_cmp_ps(x.b, limit.b, _CMP_GT_OQ))};
   }
+  OUTRIDER_INLINE uint32_t greater(F x, F y) {
+    return uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(x.a, y.a, _CMP_GT_OQ))) | uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(x.b, y.b, _CMP_GT_OQ))) << 8;
+  }
+  OUTRIDER_INLINE int store_places(int32_t* out, int32_t first, uint32_t bits) {
+    int count = 0;
+    for (; bits; bits &= bits - 1) out[count++] = first + __builtin_ctz(bits);
+    return count;
+  }
+  OUTRIDER_INLINE float largest(F x) {
+    const __m256 eight = _mm256_max_ps(x.a, x.b);
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1)), two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
+  }
   OUTRIDER_INLINE __m256 keep(__m256 x, int first, int count) {
     const __m256i lane = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first));
     return _mm256_blendv_ps(_mm256_set1_ps(-__builtin_inff()), x, _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane)));

@@ -37,6 +37,15 @@ struct Lanes {
   OUTRIDER_INLINE F abs(F a) { return _mm512_abs_ps(a); }
   OUTRIDER_INLINE F negate(F a) { return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_set1_epi32(int(0x80000000u)))); }
   OUTRIDER_INLINE F zero_unless_greater(F value, F x, F limit) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_GT_OQ), value); }
+  OUTRIDER_INLINE uint32_t greater(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }  // bit l of lane l
+  // Writes first + l for every bit l, and gives their number.
+  OUTRIDER_INLINE int store_places(int32_t* out, int32_t first, uint32_t bits) {
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), places = _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
+    const int count = __builtin_popcount(bits);
+    _mm512_mask_storeu_epi32(out, __mmask16((1u << count) - 1), _mm512_maskz_compress_epi32(__mmask16(bits), places));  // storing compressed is slow on Zen 4
+    return count;
+  }
+  OUTRIDER_INLINE float largest(F a) { return _mm512_reduce_max_ps(a); }  // no lane is NaN
   // Lanes at or past `count` become −infinity.
   OUTRIDER_INLINE F keep_first(F x, int count) {
     return _mm512_mask_mov_ps(_mm512_set1_ps(-__builtin_inff()), __mmask16(count >= 16 ? 0xffff : (1u << count) - 1), x);

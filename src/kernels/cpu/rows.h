@@ -133,11 +133,84 @@ float sum_exp(const float* x, int64_t n, float max) {
 }
 
 template <class L>
+void exp_below(const float* x, int64_t n, float max, float* out) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) L::store(out + i, exp_lanes<L>(L::sub(L::load(x + i), L::set(max))));
+  if (i < n) store_tail<L>(out + i, n - i, exp_lanes<L>(L::sub(load_tail<L>(x + i, n - i, 0), L::set(max))));
+}
+
+// The maxima of sixteen lanes of the kMaxBlock numbers from x.
+template <class L>
+__attribute__((always_inline)) inline typename L::F max_lanes(const float* x) {
+  auto best = L::set(-__builtin_inff());
+#pragma GCC unroll 4
+  for (int i = 0; i < kMaxBlock; i += 16) best = L::max(L::load(x + i), best);
+  return best;
+}
+
+template <class L>
+float block_max(const float* x, int64_t n, float* maxima) {
+  auto all = L::set(-__builtin_inff());
+  int64_t b = 0;
+  for (; (b + 1) * kMaxBlock <= n; ++b) {
+    const auto best = max_lanes<L>(x + b * kMaxBlock);
+    maxima[b] = L::largest(best);
+    all = L::max(best, all);
+  }
+  float best = L::largest(all);
+  if (b * kMaxBlock < n) maxima[b] = row_max<L>(x + b * kMaxBlock, n - b * kMaxBlock), best = maxima[b] > best ? maxima[b] : best;
+  return best;
+}
+
+// The first block that holds the maximum, then the first place in it.
+template <class L>
 int64_t argmax(const float* x, int64_t n) {
-  const float best = row_max<L>(x, n);
-  for (int64_t i = 0; i < n; ++i)
+  float best = -__builtin_inff();
+  int64_t at = 0, i = 0;
+  for (; i + kMaxBlock <= n; i += kMaxBlock) {
+    const auto lanes = max_lanes<L>(x + i);
+    if (L::greater(lanes, L::set(best))) best = L::largest(lanes), at = i;
+  }
+  const float rest = row_max<L>(x + i, n - i);
+  if (rest > best) best = rest, at = i;
+  for (i = at; i < n; ++i)
     if (x[i] == best) return i;
   return 0;
+}
+
+template <class L>
+__attribute__((always_inline)) inline uint32_t hits16(typename L::F x, float above, float up_to) {
+  return L::greater(x, L::set(above)) & ~L::greater(x, L::set(up_to));
+}
+
+template <class L>
+int64_t gather(const float* x, int64_t n, const float* maxima, float above, float up_to, int32_t* out) {
+  int64_t count = 0;
+  for (int64_t b = 0; b * kMaxBlock < n; ++b) {
+    if (!(maxima[b] > above)) continue;
+    const int64_t end = (b + 1) * kMaxBlock < n ? (b + 1) * kMaxBlock : n;
+    for (int64_t i = b * kMaxBlock; i < end; i += 16) {
+      const auto v = i + 16 <= end ? L::load(x + i) : load_tail<L>(x + i, end - i, -__builtin_inff());
+      count += L::store_places(out + count, int32_t(i), hits16<L>(v, above, up_to));
+    }
+  }
+  return count;
+}
+
+// Counted in fixed blocks, which the compiler makes vectors; few blocks hold one.
+template <class L>
+int64_t loud(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out) {
+  constexpr int kBlock = 64;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const auto block = uint32_t(first) + uint32_t(i);
+    uint64_t hits = 0;
+    for (uint32_t j = 0; j < kBlock; ++j) hits += noise.bits(int32_t(block + j)) >= least;
+    if (hits == 0) continue;
+    for (int64_t j = i; j < i + kBlock && j < n; ++j)
+      if (noise.bits(first + int32_t(j)) >= least) out[count++] = first + int32_t(j);
+  }
+  return count;
 }
 
 }  // namespace outrider::kernels::cpu

@@ -19,8 +19,12 @@ constexpr Kernels table(const char* name) {
           .store_kv = store_kv<L>,
           .attend = attend<L>,
           .row_max = row_max<L>,
+          .block_max = block_max<L>,
           .sum_exp = sum_exp<L>,
+          .exp_below = exp_below<L>,
           .argmax = argmax<L>,
+          .gather = gather<L>,
+          .loud = loud<L>,
           .probe_read = probe_read<L>,
           .probe_dots = probe_dots<L>};
 }

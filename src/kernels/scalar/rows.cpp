@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,10 +68,19 @@ float row_max(const float* x, int64_t n) {
   return best;
 }
 
+float block_max(const float* x, int64_t n, float* maxima) {
+  for (int64_t b = 0; b * kMaxBlock < n; ++b) maxima[b] = row_max(x + b * kMaxBlock, std::min<int64_t>(kMaxBlock, n - b * kMaxBlock));
+  return row_max(x, n);
+}
+
 float sum_exp(const float* x, int64_t n, float max) {
   float lanes[16] = {};
   for (int64_t i = 0; i < n; ++i) lanes[i % 16] += exp32(x[i] - max);
   return fold(lanes);
+}
+
+void exp_below(const float* x, int64_t n, float max, float* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = exp32(x[i] - max);
 }
 
 int64_t argmax(const float* x, int64_t n) {
@@ -78,6 +88,20 @@ int64_t argmax(const float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     if (x[i] == best) return i;
   return 0;
+}
+
+int64_t gather(const float* x, int64_t n, const float*, float above, float up_to, int32_t* out) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i)
+    if (x[i] > above && x[i] <= up_to) out[count++] = int32_t(i);
+  return count;
+}
+
+int64_t loud(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out) {
+  int64_t count = 0;
+  for (int32_t t = first; t < first + n; ++t)
+    if (noise.bits(t) >= least) out[count++] = t;
+  return count;
 }
 
 }  // namespace outrider::kernels::scalar

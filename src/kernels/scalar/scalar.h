@@ -13,8 +13,12 @@ void rotate(float* x, const float* cosines, const float* sines, int half, bool i
 void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
 void attend(const AttendJob& job);
 float row_max(const float* x, int64_t n);
+float block_max(const float* x, int64_t n, float* maxima);
 float sum_exp(const float* x, int64_t n, float max);
+void exp_below(const float* x, int64_t n, float max, float* out);
 int64_t argmax(const float* x, int64_t n);
+int64_t gather(const float* x, int64_t n, const float* maxima, float above, float up_to, int32_t* out);
+int64_t loud(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out);
 uint32_t probe_read(const std::byte* data, int64_t bytes);
 uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds);
 

@@ -14,8 +14,12 @@ const Kernels kScalarKernels = {
     .store_kv = scalar::store_kv,
     .attend = scalar::attend,
     .row_max = scalar::row_max,
+    .block_max = scalar::block_max,
     .sum_exp = scalar::sum_exp,
+    .exp_below = scalar::exp_below,
     .argmax = scalar::argmax,
+    .gather = scalar::gather,
+    .loud = scalar::loud,
     .probe_read = scalar::probe_read,
     .probe_dots = scalar::probe_dots,
 };
