@@ -17,10 +17,15 @@ void nibbles32(const uint8_t* qs, uint8_t* codes) {
   for (int i = 0; i < 16; ++i) codes[i] = qs[i] & 15, codes[i + 16] = qs[i] >> 4;
 }
 
+// Eight codes at a time: bit i of the byte goes to byte i, whatever place it takes there, and from there to bit 4.
 void fifth_bits(const uint8_t* qh, uint8_t* codes) {
-  uint32_t bits;
-  std::memcpy(&bits, qh, 4);
-  for (int i = 0; i < 32; ++i) codes[i] |= uint8_t(((bits >> i) & 1) << 4);
+  for (int b = 0; b < 4; ++b) {
+    const uint64_t spread = (qh[b] * 0x0101010101010101u) & 0x8040201008040201u;
+    uint64_t eight;
+    std::memcpy(&eight, codes + 8 * b, 8);
+    eight |= ((spread + 0x7f7f7f7f7f7f7f7fu) & 0x8080808080808080u) >> 3;  // no byte carries into the next
+    std::memcpy(codes + 8 * b, &eight, 8);
+  }
 }
 
 // Q4_0 Q4_1 Q5_0 Q5_1 IQ4_NL: d, maybe m, maybe four bytes of fifth bits, then nibbles.
