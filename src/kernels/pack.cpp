@@ -1,4 +1,5 @@
 // GGUF rows → tiles, and one row of a tile back to floats (embeddings share the output matrix's storage).
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -10,34 +11,38 @@ namespace outrider::kernels {
 
 namespace {
 
-uint32_t load32(const void* p) {
-  uint32_t v;
-  std::memcpy(&v, p, 4);
-  return v;
-}
-
 template <class T>
 T* at(std::byte* p) { return reinterpret_cast<T*>(p); }
 
-void pack_codes(Codes codes, const uint8_t* code, int row, std::byte* block) {
-  auto* words = at<uint32_t>(block);
+template <Codes codes>
+void pack_block(const uint32_t (&quads)[8], uint32_t* words) {  // words of one row: 16 apart
   if (codes == Codes::b8) {
-    for (int g = 0; g < 8; ++g) words[g * 16 + row] = load32(code + 4 * g);
+    for (int g = 0; g < 8; ++g) words[g * 16] = quads[g];
     return;
   }
   uint32_t high[2] = {0, 0};
   for (int g = 0; g < 4; ++g) {
-    const uint32_t lo = load32(code + 4 * g), hi = load32(code + 16 + 4 * g);
-    words[g * 16 + row] = (lo & 0x0f0f0f0f) | ((hi & 0x0f0f0f0f) << 4);
-    if (codes == Codes::n5) {
-      high[0] |= ((lo >> 4) & 0x01010101) << g | ((hi >> 4) & 0x01010101) << (g + 4);
-    } else if (codes == Codes::n6) {
-      high[0] |= ((lo >> 4) & 0x03030303) << (2 * g);
-      high[1] |= ((hi >> 4) & 0x03030303) << (2 * g);
-    }
+    const uint32_t lo = quads[g], hi = quads[g + 4];
+    words[g * 16] = (lo & 0x0f0f0f0f) | ((hi & 0x0f0f0f0f) << 4);
+    if (codes == Codes::n5) high[0] |= ((lo >> 4) & 0x01010101) << g | ((hi >> 4) & 0x01010101) << (g + 4);
+    if (codes == Codes::n6) high[0] |= ((lo >> 4) & 0x03030303) << (2 * g), high[1] |= ((hi >> 4) & 0x03030303) << (2 * g);
   }
-  if (codes == Codes::n5) words[64 + row] = high[0];
-  if (codes == Codes::n6) words[64 + row] = high[0], words[80 + row] = high[1];
+  if (codes == Codes::n5 || codes == Codes::n6) words[64] = high[0];
+  if (codes == Codes::n6) words[80] = high[1];
+}
+
+template <Codes codes>
+void pack_row_codes(const RowMacro& m, const MacroView& view, int row) {
+  for (int64_t b = 0; b < view.blocks; ++b) pack_block<codes>(m.quads[b], at<uint32_t>(const_cast<std::byte*>(view.codes(b))) + row);
+}
+
+void pack_codes(const RowMacro& m, const MacroView& view, int row) {
+  switch (view.layout->codes) {
+    case Codes::n5: return pack_row_codes<Codes::n5>(m, view, row);
+    case Codes::n6: return pack_row_codes<Codes::n6>(m, view, row);
+    case Codes::b8: return pack_row_codes<Codes::b8>(m, view, row);
+    default: return pack_row_codes<Codes::n4>(m, view, row);
+  }
 }
 
 void pack_scales(const RowMacro& m, const MacroView& view, int row) {
@@ -63,10 +68,15 @@ void pack_scales(const RowMacro& m, const MacroView& view, int row) {
   if (has_min) put(view.super_scale(true), m.super_m);
 }
 
+// In runs of k that stay in the nearest cache.
+template <class T>
 void pack_float_tile(const MatrixLayout& layout, const std::byte* rows, int64_t row_bytes, int row_count, std::byte* tile) {
-  const size_t size = layout.codes == Codes::f32 ? 4 : 2;
-  for (int r = 0; r < row_count; ++r)
-    for (int64_t k = 0; k < layout.columns; ++k) std::memcpy(tile + (k * kTileRows + r) * size, rows + r * row_bytes + k * size, size);
+  constexpr int64_t kRun = 128;
+  for (int64_t first = 0; first < layout.columns; first += kRun) {
+    const int64_t end = std::min(first + kRun, layout.columns);
+    for (int r = 0; r < row_count; ++r)
+      for (int64_t k = first; k < end; ++k) std::memcpy(tile + (k * kTileRows + r) * int64_t(sizeof(T)), rows + r * row_bytes + k * int64_t(sizeof(T)), sizeof(T));
+  }
 }
 
 int unpacked_code(const MatrixLayout& layout, const std::byte* block, int row, int k) {
@@ -104,14 +114,15 @@ void block_scale(const MacroView& view, int64_t block, int half, int row, float&
 
 void pack_tile(const MatrixLayout& layout, const std::byte* rows, int64_t row_bytes, int row_count, std::byte* tile) {
   if (row_count < kTileRows || layout.is_float()) std::memset(tile, 0, size_t(layout.tile_bytes()));
-  if (layout.is_float()) return pack_float_tile(layout, rows, row_bytes, row_count, tile);
+  if (layout.codes == Codes::f32) return pack_float_tile<float>(layout, rows, row_bytes, row_count, tile);
+  if (layout.is_float()) return pack_float_tile<uint16_t>(layout, rows, row_bytes, row_count, tile);
   const TypeTraits& type = traits(layout.type);
   RowMacro macro;
   for_each_macro(layout, tile, [&](const MacroView& view, int64_t first) {
     const int64_t offset = first * kBlockElements / type.block_elements * type.block_bytes;
     for (int r = 0; r < row_count; ++r) {
       read_row_macro(layout.type, rows + r * row_bytes + offset, int(view.blocks), macro);
-      for (int64_t b = 0; b < view.blocks; ++b) pack_codes(layout.codes, macro.codes + 32 * b, r, const_cast<std::byte*>(view.codes(b)));
+      pack_codes(macro, view, r);
       pack_scales(macro, view, r);
     }
   });

@@ -72,14 +72,32 @@ TEST_P(MultiplyTest, IsTheFloatProduct) {
   }
 }
 
+// Packing and unpacking over macros of every width and tiles that are not full.
 TEST_P(MultiplyTest, UnpackedRowsAreTheDecodedOnes) {
-  const int64_t k = 3 * block_k(GetParam()), rows = 19;
-  TestMatrix m(GetParam(), rows, k, 77);
-  std::vector<float> w(size_t(rows * k)), row(static_cast<size_t>(k));
-  decode(GetParam(), m.gguf.data(), w.size(), w.data());
-  for (int64_t r = 0; r < rows; ++r) {
-    unpack_row(m.matrix, r, row.data());
-    for (int64_t i = 0; i < k; ++i) ASSERT_EQ(row[size_t(i)], w[size_t(r * k + i)]) << "row " << r << " k " << i;
+  for (const int64_t blocks : {1, 2, 3, 7, 8, 9, 17}) {
+    for (const int64_t rows : {1, 15, 16, 19}) {
+      const int64_t k = blocks * block_k(GetParam());
+      TestMatrix m(GetParam(), rows, k, uint32_t(77 + blocks));
+      std::vector<float> w(size_t(rows * k)), row(static_cast<size_t>(k));
+      decode(GetParam(), m.gguf.data(), w.size(), w.data());
+      for (int64_t r = 0; r < rows; ++r) {
+        unpack_row(m.matrix, r, row.data());
+        for (int64_t i = 0; i < k; ++i) ASSERT_EQ(row[size_t(i)], w[size_t(r * k + i)]) << "row " << r << " of " << rows << " k " << i << " of " << k;
+      }
+      for (size_t i = m.packed.size; i < m.packed.size + 64; ++i) ASSERT_EQ(m.packed.data()[i], std::byte{0xA5}) << "written behind the matrix";
+    }
+  }
+}
+
+// A row has bytes of its own in a tile, and those of a row that is missing are zero.
+TEST_P(MultiplyTest, MissingRowsAreZero) {
+  const int64_t k = 9 * block_k(GetParam());
+  TestMatrix all(GetParam(), 16, k, 5);
+  const int64_t row_bytes = int64_t(*bytes_for(GetParam(), size_t(k)));
+  for (int rows = 0; rows < 16; ++rows) {
+    std::vector<std::byte> tile(all.packed.size, std::byte{0x5A});
+    pack_tile(all.matrix.layout, all.gguf.data(), row_bytes, rows, tile.data());
+    for (size_t i = 0; i < tile.size(); ++i) ASSERT_TRUE(tile[i] == all.packed.data()[i] || tile[i] == std::byte{}) << rows << " rows, byte " << i;
   }
 }
 
