@@ -7,7 +7,8 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <initializer_list>
+#include <string_view>
 
 namespace outrider {
 
@@ -56,18 +57,32 @@ Memory::~Memory() {
   if (base_) munmap(base_, mapped_);
 }
 
-size_t available_memory_bytes() {
-  uint64_t available = UINT64_MAX;
-  if (FILE* f = std::fopen("/proc/meminfo", "r")) {
-    char line[128];
-    uint64_t kib = 0;
+namespace {
+
+// Σ of the numbers of lines «name number» of one of the system's tables; 0 when there is no such file or line.
+uint64_t sum_of_lines(const char* path, std::initializer_list<std::string_view> names) {
+  uint64_t sum = 0;
+  if (FILE* f = std::fopen(path, "r")) {
+    char line[128], name[64];
+    uint64_t value = 0;
     while (std::fgets(line, sizeof line, f))
-      if (std::sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1) available = kib * 1024;
+      if (std::sscanf(line, "%63s %" SCNu64, name, &value) == 2 && std::find(names.begin(), names.end(), name) != names.end()) sum += value;
     std::fclose(f);
   }
+  return sum;
+}
+
+}  // namespace
+
+size_t available_memory_bytes() {
+  const uint64_t kib = sum_of_lines("/proc/meminfo", {"MemAvailable:"});
+  uint64_t available = kib ? kib * 1024 : UINT64_MAX;
   uint64_t limit = 0, used = 0;
-  if (read_number("/sys/fs/cgroup/memory.max", limit) && read_number("/sys/fs/cgroup/memory.current", used))
+  if (read_number("/sys/fs/cgroup/memory.max", limit) && read_number("/sys/fs/cgroup/memory.current", used)) {
+    // Files in the cache are counted as used, a model that was read before among them, but give way.
+    used -= std::min(used, sum_of_lines("/sys/fs/cgroup/memory.stat", {"active_file", "inactive_file"}));
     available = std::min(available, limit > used ? limit - used : 0);
+  }
   return size_t(available);
 }
 

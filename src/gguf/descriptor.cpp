@@ -49,4 +49,6 @@ Result<void> ReadOnlyFile::read(uint64_t offset, std::span<std::byte> out) const
   return {};
 }
 
+void ReadOnlyFile::forget(uint64_t offset, uint64_t bytes) const { (void)::posix_fadvise(descriptor_, off_t(offset), off_t(bytes), POSIX_FADV_DONTNEED); }
+
 }  // namespace outrider

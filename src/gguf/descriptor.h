@@ -22,6 +22,8 @@ class ReadOnlyFile {
 
   // Fills `out` from `offset`, or fails: also when the file has become shorter meanwhile.
   Result<void> read(uint64_t offset, std::span<std::byte> out) const;
+  // The system need not keep these bytes in its cache: whole pages of them leave it, if nobody else uses them.
+  void forget(uint64_t offset, uint64_t bytes) const;
 
  private:
   ReadOnlyFile(std::string path, int descriptor, uint64_t size) : path_(std::move(path)), descriptor_(descriptor), size_(size) {}

@@ -59,6 +59,8 @@ class GgufFile {
 
   // Fills `out` from `byte_offset` within the tensor. Threads may call it at the same time.
   Result<void> read(const TensorInfo& tensor, uint64_t byte_offset, std::span<std::byte> out) const;
+  // The system's cache may drop the tensor.
+  void forget(const TensorInfo& tensor) const { shards_[tensor.shard].forget(tensor.offset_bytes, tensor.size_bytes); }
 
   // An error that names tensor, type and what can be run, when some tensor has a type without a decoder.
   Result<void> check_runnable() const;

@@ -10,7 +10,7 @@ namespace outrider {
 
 namespace {
 
-constexpr int64_t kSliceBytes = 1 << 19;  // read and repacked at once by one thread
+constexpr int64_t kSliceBytes = 1 << 18;  // read and repacked at once by one thread, in the nearest caches
 
 struct Slice {
   size_t wanted;
@@ -88,12 +88,16 @@ Result<Memory> WeightLoader::load(ThreadPool& pool, const std::function<void(siz
   auto memory = Memory::reserve(bytes_, "the weights of the model");
   if (!memory) return memory.error();
   std::byte* arena = memory->data();
+  const bool short_of_memory = available_memory_bytes() < bytes_ + file_.size_bytes();
+  const auto place_in_file = [](const Wanted& w) { return std::pair(w.tensor->shard, w.tensor->offset_bytes); };
+  std::sort(wanted_.begin(), wanted_.end(), [&](const Wanted& a, const Wanted& b) { return place_in_file(a) < place_in_file(b); });  // disks like it
   std::vector<Slice> slices;
+  std::vector<std::atomic<int64_t>> slices_left(wanted_.size());
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const Wanted& w = wanted_[i];
     const int64_t tiles = w.matrix ? w.matrix->layout.tiles() : 0;
     const int64_t step = w.matrix ? std::max<int64_t>(1, kSliceBytes / w.matrix->layout.tile_bytes()) : 1;
-    for (int64_t t = 0; t == 0 || t < tiles; t += step) slices.push_back({i, t, std::min(step, tiles - t)});
+    for (int64_t t = 0; t == 0 || t < tiles; t += step) slices.push_back({i, t, std::min(step, tiles - t)}), ++slices_left[i];
   }
   std::mutex mutex;
   std::optional<Error> failed;
@@ -106,6 +110,7 @@ Result<Memory> WeightLoader::load(ThreadPool& pool, const std::function<void(siz
       std::lock_guard lock(mutex);
       if (!failed) failed = result.error();
     }
+    if (--slices_left[s.wanted] == 0 && short_of_memory) file_.forget(*w.tensor);
     const size_t bytes = w.matrix ? size_t(s.tiles * w.matrix->layout.tile_bytes()) : w.tensor->elements() * sizeof(float);
     const size_t total = done.fetch_add(bytes) + bytes;
     if (progress) progress(total, bytes_);

@@ -1,6 +1,9 @@
 #pragma once
 // Loading of weights. A family first declares the tensors it wants and where they go; the sizes add up to the plan; then one arena
 // of exactly that size is reserved and filled, repacked slice by slice while reading, so that never two copies are in memory.
+//
+// What was read stays in the system's cache, which gives it up when somebody needs the memory: a second start then reads no disk. Only
+// when weights and file do not fit side by side is a tensor dropped from the cache once it is repacked, before it pushes out what others use.
 #include <functional>
 #include <string>
 #include <vector>

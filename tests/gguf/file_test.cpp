@@ -90,6 +90,14 @@ TEST_F(SampleFile, AFileThatShrinksGivesAnError) {
   expect_error(file_->read(*file_->find_tensor("first"), 0, bytes), "ends at");
 }
 
+TEST_F(SampleFile, AForgottenTensorIsReadFromTheFileAgain) {
+  const TensorInfo& tensor = *file_->find_tensor("first");
+  file_->forget(tensor);
+  std::vector<std::byte> bytes(108);
+  ASSERT_TRUE(file_->read(tensor, 0, bytes));
+  EXPECT_EQ(bytes, counting_bytes(108));
+}
+
 TEST_F(SampleFile, DescribeSumsItUp) {
   const FileSummary s = describe(*file_);
   EXPECT_EQ(s.architecture, "llama");
