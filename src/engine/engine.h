@@ -76,7 +76,7 @@ class Engine {
   };
   using Running = std::vector<std::unique_ptr<Sequence>>;
 
-  Engine(const Model& model, const Clock& clock, std::unique_ptr<Drafter> drafter, EngineOptions options);
+  Engine(const Model& model, ThreadPool& pool, const Clock& clock, std::unique_ptr<Drafter> drafter, EngineOptions options);
 
   // step.cpp
   void draft(StepRecord& record);
@@ -98,6 +98,7 @@ class Engine {
   double gained(const Sequence& s, const StepRecord& record) const;
 
   const Model& model_;
+  ThreadPool& pool_;
   const Clock& clock_;
   const kernels::Kernels* kernels_ = nullptr;
   EngineOptions options_;

@@ -28,8 +28,8 @@ const char* finish_name(Finish finish) {
   return "";
 }
 
-Engine::Engine(const Model& model, const Clock& clock, std::unique_ptr<Drafter> drafter, EngineOptions options)
-    : model_(model), clock_(clock), options_(options), drafter_(std::move(drafter)), prefixes_(options.kept_prefixes), padding_(model.padding_ids()) {}
+Engine::Engine(const Model& model, ThreadPool& pool, const Clock& clock, std::unique_ptr<Drafter> drafter, EngineOptions options)
+    : model_(model), pool_(pool), clock_(clock), options_(options), drafter_(std::move(drafter)), prefixes_(options.kept_prefixes), padding_(model.padding_ids()) {}
 
 size_t Engine::kv_bytes(const ModelPlan& plan, const EngineOptions& o) { return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes(); }
 size_t Engine::work_bytes(const ModelPlan& plan, const EngineOptions& o) { return Pass::bytes(plan.config, rows_in_pass(o), o.requests * kMaxDraftRows); }
@@ -40,7 +40,7 @@ Result<std::unique_ptr<Engine>> Engine::make(const Model& model, const kernels::
   const bool quantised = o.k_type == kernels::KvType::q8_0 || o.v_type == kernels::KvType::q8_0;
   if (quantised && model.config().head_dim % 32)
     return Error{"KV type q8_0 needs heads of a multiple of 32 values; this model has " + std::to_string(model.config().head_dim), "use --cache-type-k f16 --cache-type-v f16", ErrorKind::usage};
-  std::unique_ptr<Engine> engine(new Engine(model, clock, std::move(drafter), o));
+  std::unique_ptr<Engine> engine(new Engine(model, pool, clock, std::move(drafter), o));
   auto pages = PagePool::make(model.kv_geometry(o.k_type, o.v_type), pages_in_all(o));
   if (!pages) return pages.error();
   auto pass = Pass::make(model.config(), kernels, pool, rows_in_pass(o), o.requests * kMaxDraftRows);

@@ -61,10 +61,13 @@ TokenId Engine::choose(Sequence& s, int row) {
   return s.sampler.choose(pass_->logits(s.first_logits + row), position, s.timeline.tokens(), ancestors);
 }
 
+// Requests at once, each down its own path: choosing at rows that the path does not reach would cost more than it saves.
 void Engine::accept(StepRecord& record) {
   const double start_ms = clock_.now_ms();
-  for (auto& s : running_)
-    if (!s->reading) s->acceptance = outrider::accept(s->draft.tree, [&](int row) { return choose(*s, row); });
+  pool_.run(int64_t(running_.size()), [&](int64_t i) {
+    Sequence& s = *running_[size_t(i)];
+    if (!s.reading) s.acceptance = outrider::accept(s.draft.tree, [&](int row) { return choose(s, row); });
+  });
   record.sample_ms = clock_.now_ms() - start_ms;
 }
 
