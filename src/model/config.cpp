@@ -74,6 +74,7 @@ Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
   const int rotary_dim = int(r.integer("rope.dimension_count", 2, kernels::kMaxHeadDim, c.head_dim));
   if (r.error()) return *r.error();
   if (c.heads % c.kv_heads) return shape_error(file, "head_count " + std::to_string(c.heads) + " is no multiple of head_count_kv " + std::to_string(c.kv_heads));
+  if (c.group() > kernels::kMaxQueries) return shape_error(file, std::to_string(c.group()) + " query heads share a kv head; at most " + std::to_string(kernels::kMaxQueries) + " can");
   if (c.head_dim % 16 || value_dim != c.head_dim) return shape_error(file, "heads of " + std::to_string(c.head_dim) + " and " + std::to_string(value_dim) + " dimensions; we need equal multiples of 16");
   if (c.width % 32 || c.feed_forward % 32 || c.query_width() % 32) return shape_error(file, "widths must be multiples of 32");
   if (rotary_dim > c.head_dim) return shape_error(file, "rope.dimension_count is larger than a head");

@@ -11,6 +11,10 @@ using kernels::Activations;
 
 namespace {
 
+constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
+constexpr int kSplitRows = 8;     // up to this many rows the threads may share out a row's past
+constexpr int kSpansAtOnce = 32;  // spans whose states the buffer holds beside the running total
+
 int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
 int64_t widest(const Config& c) { return std::max<int64_t>({c.width, c.query_width(), c.feed_forward}); }
@@ -23,10 +27,11 @@ void for_each_buffer(P& p, const Config& c, int rows, int logits, Fn&& fn) {
   fn(&p.mixed, rows * padded(c.query_width())), fn(&p.gate, rows * padded(c.feed_forward)), fn(&p.up, rows * padded(c.feed_forward));
   fn(&p.cosines, int64_t(rows) * c.rope.pairs), fn(&p.sines, int64_t(rows) * c.rope.pairs);
   fn(&p.logits, logits * padded(c.vocabulary)), fn(&p.panels, Activations::words(rows, widest(c)));
+  fn(&p.span_states, (1 + kSpansAtOnce) * std::min(rows, kSplitRows) * c.heads * kernels::span_state_floats(c.head_dim));
 }
 
 struct Buffers {
-  float *stream, *normed, *query, *key, *value, *mixed, *gate, *up, *cosines, *sines, *logits, *panels;
+  float *stream, *normed, *query, *key, *value, *mixed, *gate, *up, *cosines, *sines, *logits, *panels, *span_states;
 };
 
 size_t rounded(int64_t floats) { return (size_t(floats) * 4 + 63) / 64 * 64; }
@@ -52,17 +57,20 @@ Result<Pass> Pass::make(const Config& config, const kernels::Kernels& kernels, T
   for_each_buffer(b, config, max_rows, max_logits, [&](float** buffer, int64_t floats) { *buffer = reinterpret_cast<float*>(at), at += rounded(floats); });
   pass.stream_ = b.stream, pass.normed_ = b.normed, pass.query_ = b.query, pass.key_ = b.key, pass.value_ = b.value, pass.mixed_ = b.mixed;
   pass.gate_ = b.gate, pass.up_ = b.up, pass.cosines_ = b.cosines, pass.sines_ = b.sines, pass.logits_ = b.logits;
-  pass.panels_ = reinterpret_cast<int32_t*>(b.panels);
-  pass.rows_.reserve(size_t(max_rows)), pass.logit_rows_.reserve(size_t(max_logits));
+  pass.panels_ = reinterpret_cast<int32_t*>(b.panels), pass.span_states_ = b.span_states;
+  pass.rows_.reserve(size_t(max_rows)), pass.segments_.reserve(size_t(max_rows)), pass.logit_rows_.reserve(size_t(max_logits));
   return pass;
 }
 
-void Pass::clear() { rows_.clear(), logit_rows_.clear(); }
+void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(); }
 
 void Pass::add_row(const Row& row, bool logits) {
   OUTRIDER_CHECK(rows() < max_rows_ && (!logits || logit_rows() < max_logits_));
   config_->rope.angles(row.position, cosines_ + rows() * config_->rope.pairs, sines_ + rows() * config_->rope.pairs);
   if (logits) logit_rows_.push_back(rows());
+  const int most = std::min(kSegmentRows, kernels::kMaxQueries / config_->group());
+  if (rows_.empty() || rows_.back().timeline != row.timeline || segments_.back().count == most) segments_.push_back({rows(), 0});
+  ++segments_.back().count;
   rows_.push_back(row);
 }
 
@@ -196,33 +204,77 @@ void Pass::remember(int layer, const float* key, const float* value) {
   done(PassPart::embed_rope_store);
 }
 
+kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head) const {
+  const Timeline& timeline = *rows_[size_t(segment.first)].timeline;
+  const PagePool& pages = timeline.pool();
+  return {.shape = &pages.geometry().shape,
+          .heads = config_->group(),
+          .scale = 1.0f / std::sqrt(float(config_->head_dim)),
+          .row_count = segment.count,
+          .pages = timeline.pages().data(),
+          .k_base = pages.k_block(0, layer, head),
+          .v_base = pages.v_block(0, layer, head),
+          .page_stride = pages.geometry().page_bytes(),
+          .window_k = pages.k_block(timeline.window_page(), layer, head),
+          .window_v = pages.v_block(timeline.window_page(), layer, head)};
+}
+
+void Pass::attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const {
+  for (int r = 0; r < segment.count; ++r) {
+    const Row& row = rows_[size_t(segment.first + r)];
+    const int64_t at = (int64_t(segment.first + r) * config_->heads + head * config_->group()) * config_->head_dim;
+    rows[r] = {.query = query + at, .out = out + at, .position = row.position, .committed = row.committed, .path = row.path};
+  }
+}
+
+// One item: rows of a timeline and one kv head. Few rows with a long past are cut along that past instead, so that every thread has
+// work; how it is cut does not change the bits.
 void Pass::attend(int layer, const float* query, float* out) {
-  const int64_t dim = config_->head_dim;
-  const int kv_heads = config_->kv_heads, group = config_->group();
-  // One item: a row and the query heads of one kv head, or of a part of them when there are fewer items than threads.
-  const int parts = int64_t(rows()) * kv_heads < pool_->size() ? group : 1;
-  pool_->run(int64_t(rows()) * kv_heads * parts, [&](int64_t item) {
-    const int64_t r = item / (kv_heads * parts);
-    const int h = int(item / parts % kv_heads), heads = group / parts, first = h * group + int(item % parts) * heads;
-    const Row& row = rows_[size_t(r)];
-    const PagePool& pages = row.timeline->pool();
-    const int window = row.timeline->window_page();
-    kernels_->attend({.shape = &pages.geometry().shape,
-                      .query = query + (r * config_->heads + first) * dim,
-                      .out = out + (r * config_->heads + first) * dim,
-                      .heads = heads,
-                      .scale = 1.0f / std::sqrt(float(dim)),
-                      .position = row.position,
-                      .committed = row.committed,
-                      .pages = row.timeline->pages().data(),
-                      .k_base = pages.k_block(0, layer, h),
-                      .v_base = pages.v_block(0, layer, h),
-                      .page_stride = pages.geometry().page_bytes(),
-                      .window_k = pages.k_block(window, layer, h),
-                      .window_v = pages.v_block(window, layer, h),
-                      .path = row.path});
+  const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
+  int64_t spans = 1;
+  for (const Row& row : rows_) spans = std::max(spans, kernels::spans_of(row.position));
+  if (spans > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out, spans);
+  pool_->run(items, [&](int64_t item) {
+    const Segment& segment = segments_[size_t(item / heads)];
+    kernels::AttendRow rows[kSegmentRows];
+    attend_rows(segment, int(item % heads), query, out, rows);
+    kernels::AttendJob job = attend_job(segment, layer, int(item % heads));
+    job.rows = rows;
+    kernels_->attend(job);
   });
   done(PassPart::attention);
+}
+
+// span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn.
+void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t spans) {
+  const int dim = config_->head_dim;
+  const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
+  for (int64_t done = 0; done < spans;) {
+    const int64_t first_slot = done == 0 ? 0 : 1, count = std::min<int64_t>(spans - done, kSpansAtOnce);
+    pool_->run(int64_t(segments_.size()) * heads * count, [&](int64_t item) {
+      const int64_t span = item % count, head = item / count % heads;
+      const Segment& segment = segments_[size_t(item / count / heads)];
+      kernels::AttendRow rows[kSegmentRows];
+      attend_rows(segment, int(head), query, out, rows);
+      kernels::AttendJob job = attend_job(segment, layer, int(head));
+      job.rows = rows;
+      // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
+      kernels_->attend_span(job, done + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
+    });
+    const bool last = done + count == spans;
+    pool_->run(int64_t(segments_.size()) * heads, [&](int64_t item) {
+      const int64_t head = item % heads;
+      const Segment& segment = segments_[size_t(item / heads)];
+      for (int64_t q = 0; q < segment.count * group; ++q) {
+        const int64_t row = segment.first + q / group;
+        float* total = span_states_ + (segment.first * config_->heads + head * segment.count * group + q) * state;
+        for (int64_t s = std::max<int64_t>(done, 1); s < std::min(done + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
+          kernels_->add_span(dim, total + (first_slot + s - done) * slot_floats, total);
+        if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);
+      }
+    });
+    done += count;
+  }
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {

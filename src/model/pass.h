@@ -72,7 +72,13 @@ class Pass {
     int page, slot;       // where this row's key and value go
     const uint8_t* path;  // window rows of its past, or null
   };
+  struct Segment {  // neighbouring rows of one timeline, whose queries share each load of a key
+    int first, count;
+  };
   Pass() = default;
+  kernels::AttendJob attend_job(const Segment& segment, int layer, int head) const;
+  void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
+  void attend_in_spans(int layer, const float* query, float* out, int64_t spans);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
   PassPart part_of(const kernels::Activations& n, const Product& product) const;
@@ -88,9 +94,10 @@ class Pass {
   int max_rows_ = 0, max_logits_ = 0;
   std::vector<Row> rows_;
   std::vector<int> logit_rows_;
+  std::vector<Segment> segments_;
   Memory memory_;
   float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
-  float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr;
+  float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr, *span_states_ = nullptr;
   int32_t* panels_ = nullptr;
 };
 

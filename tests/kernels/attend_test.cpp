@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
 #include "kernels/support.h"
 
@@ -28,11 +29,19 @@ struct Past {  // positions 0…n−1 of one kv head, stored in pages that lie i
     }
   }
 
-  AttendJob job(const std::vector<float>& q, std::vector<float>& out, int heads, int64_t position, int64_t committed) {
-    return {.shape = &shape, .query = q.data(), .out = out.data(), .heads = heads, .scale = 0.17f, .position = position, .committed = committed,
-            .pages = pages.data(), .k_base = memory.data(), .v_base = memory.data() + shape.k_block_bytes(), .page_stride = stride()};
+  AttendJob job(std::span<const AttendRow> rows, int heads) const {
+    return {.shape = &shape, .heads = heads, .scale = 0.17f, .rows = rows.data(), .row_count = int(rows.size()), .pages = pages.data(),
+            .k_base = memory.data(), .v_base = memory.data() + shape.k_block_bytes(), .page_stride = stride()};
   }
 };
+
+// What every query comes to when attended alone.
+std::vector<float> alone(const Kernels& kernels, const Past& past, const std::vector<float>& q, int heads, int64_t position) {
+  std::vector<float> out(q.size());
+  const AttendRow row{.query = q.data(), .out = out.data(), .position = position, .committed = position + 1};
+  kernels.attend(past.job({&row, 1}, heads));
+  return out;
+}
 
 using Case = std::tuple<KvType, KvType, int>;
 class AttendTest : public testing::TestWithParam<Case> {
@@ -45,11 +54,10 @@ TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
   for (const int length : {1, 2, 15, 17, 63, 64, 65, 130, 200}) {
     for (const int heads : {1, 2, 3, 6, 7, 9}) {
       const auto q = random_floats(size_t(heads * s.head_dim), 99);
-      Past truth(kScalarKernels, s, length, 1000);
-      std::vector<float> expect(q.size()), got(q.size());
-      kScalarKernels.attend(truth.job(q, expect, heads, length - 1, length));
+      const Past truth(kScalarKernels, s, length, 1000);
+      const auto expect = alone(kScalarKernels, truth, q, heads, length - 1);
       for (const Kernels* t : tables()) {
-        Past past(*t, s, length, 1000);
+        const Past past(*t, s, length, 1000);
         ASSERT_EQ(std::memcmp(past.memory.data(), truth.memory.data(), truth.memory.size), 0) << t->name;
         for (const int in_window : {0, 1, 2, 5, 30}) {
           if (in_window > length) continue;
@@ -60,10 +68,47 @@ TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
             const int p = length - in_window + d;
             t->store_kv(s, past.keys[size_t(p)].data(), past.values[size_t(p)].data(), wk.data(), wv.data(), path[d]);
           }
-          AttendJob split = past.job(q, got, heads, length - 1, length - in_window);
-          split.window_k = wk.data(), split.window_v = wv.data(), split.path = path;
+          std::vector<float> got(q.size());
+          const AttendRow row{.query = q.data(), .out = got.data(), .position = length - 1, .committed = length - in_window, .path = path};
+          AttendJob split = past.job({&row, 1}, heads);
+          split.window_k = wk.data(), split.window_v = wv.data();
           t->attend(split);
           ASSERT_TRUE(same_bits(expect, got)) << t->name << " length " << length << " heads " << heads << " window " << in_window;
+        }
+      }
+    }
+  }
+}
+
+// Rows of a prompt that attend together, over one span and over several, and the same past cut into spans.
+TEST_P(AttendTest, RowsTogetherAndSpansApartGiveTheBitsOfOneRowAlone) {
+  const KvShape s = shape();
+  const int length = 2 * kSpan + 70;
+  for (const Kernels* t : tables()) {
+    const Past past(*t, s, length, 3000);
+    for (const int heads : {1, 3, 7}) {
+      for (const int64_t last : {8, 70, 511, 512, 519, length - 1}) {
+        constexpr int kRows = 8;
+        const auto q = random_floats(size_t(kRows * heads * s.head_dim), 7);
+        std::vector<float> together(q.size()), in_spans(q.size());
+        std::vector<AttendRow> rows;
+        const int64_t one = heads * s.head_dim;
+        for (int r = 0; r < kRows; ++r)
+          rows.push_back({.query = q.data() + r * one, .out = together.data() + r * one, .position = last - kRows + 1 + r, .committed = last - kRows + 2 + r});
+        const AttendJob job = past.job(rows, heads);
+        t->attend(job);
+        const int64_t state = span_state_floats(s.head_dim);
+        std::vector<float> total(size_t(job.queries() * state)), part(total.size());
+        for (int64_t span = 0; span < spans_of(last); ++span) {
+          t->attend_span(job, span, span == 0 ? total.data() : part.data());
+          for (int i = 0; span > 0 && i < job.queries(); ++i)
+            if (span < spans_of(rows[size_t(i / heads)].position)) t->add_span(s.head_dim, part.data() + i * state, total.data() + i * state);
+        }
+        for (int i = 0; i < job.queries(); ++i) t->finish_attend(s.head_dim, total.data() + i * state, in_spans.data() + i * s.head_dim);
+        EXPECT_TRUE(same_bits(together, in_spans)) << t->name << " heads " << heads << " last " << last;
+        for (int r = 0; r < kRows; ++r) {
+          const std::vector<float> query(q.begin() + r * one, q.begin() + (r + 1) * one), mine(together.begin() + r * one, together.begin() + (r + 1) * one);
+          ASSERT_TRUE(same_bits(alone(kScalarKernels, past, query, heads, rows[size_t(r)].position), mine)) << t->name << " heads " << heads << " last " << last << " row " << r;
         }
       }
     }
@@ -75,8 +120,7 @@ TEST_P(AttendTest, IsSoftmaxOverTheValues) {
   const int length = 100;
   Past past(kScalarKernels, s, length, 5);
   const auto q = random_floats(size_t(s.head_dim), 6);
-  std::vector<float> out(q.size());
-  kScalarKernels.attend(past.job(q, out, 1, length - 1, length));
+  const auto out = alone(kScalarKernels, past, q, 1, length - 1);
   std::vector<double> w, sum(q.size(), 0.0);
   double total = 0;
   for (int p = 0; p < length; ++p) {

@@ -13,6 +13,7 @@ namespace outrider::kernels::test {
 struct Aligned {  // 64-byte aligned bytes with a guard pattern behind them
   explicit Aligned(size_t bytes) : storage(bytes + 128, std::byte{0xA5}), size(bytes) {}
   std::byte* data() { return reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64); }
+  const std::byte* data() const { return const_cast<Aligned*>(this)->data(); }
   std::vector<std::byte> storage;
   size_t size;
 };

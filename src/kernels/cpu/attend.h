@@ -1,189 +1,151 @@
 #pragma once
-// Attention of one query row for any lane type; contract and order in attention.h, plain form in scalar/attend.cpp.
-// The heads that share a kv head go through each block together, so a key or value is widened once for all of them.
-#include "base/exp32.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/kernels.h"
-#include "kernels/kv_view.h"
+// Attention of a job's query rows for any lane type; contract in attention.h, plain form in scalar/attend.cpp.
+// Blocks that every row sees whole are gone through with all queries together; at the ragged end each row goes alone.
+#include "kernels/cpu/attend_block.h"
 
 namespace outrider::kernels::cpu {
 
-inline constexpr int kMaxGroup = 8;  // query heads in one pass over the blocks
-
-// scores[h][16] = Σ over the 16 positions of a group, for H heads.
-template <class L, int H>
-__attribute__((always_inline)) inline void key_scores(const KvShape& shape, const std::byte* k_block, int group, const float* q, float* scores) {
-  using F = typename L::F;
-  const int dim = shape.head_dim;
-  F even[H], odd[H];
-#pragma GCC unroll 8
-  for (int h = 0; h < H; ++h) even[h] = odd[h] = L::zero();
-  if (shape.k_type == KvType::f16) {
-    const std::byte* p = k_block + int64_t(group) * dim * 32;
-    for (int d = 0; d < dim; d += 2, p += 64) {
-      const F k0 = L::load_half(p), k1 = L::load_half(p + 32);
-#pragma GCC unroll 8
-      for (int h = 0; h < H; ++h) even[h] = L::fma(L::set(q[h * dim + d]), k0, even[h]), odd[h] = L::fma(L::set(q[h * dim + d + 1]), k1, odd[h]);
-    }
-  } else {
-    const std::byte* p = k_block + int64_t(group) * dim * 16;
-    const std::byte* s = k_block + int64_t(kKvBlock) * dim + int64_t(group) * (dim / 32) * 32;
-    for (int run = 0; run < dim / 32; ++run, s += 32) {
-      F part0[H], part1[H];
-#pragma GCC unroll 8
-      for (int h = 0; h < H; ++h) part0[h] = part1[h] = L::zero();
-      for (int d = 32 * run; d < 32 * run + 32; d += 2, p += 32) {
-        const F k0 = L::load_i8(p), k1 = L::load_i8(p + 16);
-#pragma GCC unroll 8
-        for (int h = 0; h < H; ++h) part0[h] = L::fma(L::set(q[h * dim + d]), k0, part0[h]), part1[h] = L::fma(L::set(q[h * dim + d + 1]), k1, part1[h]);
-      }
-      const F scale = L::load_half(s);
-#pragma GCC unroll 8
-      for (int h = 0; h < H; ++h) even[h] = L::fma(scale, part0[h], even[h]), odd[h] = L::fma(scale, part1[h], odd[h]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int h = 0; h < H; ++h) L::store(scores + h * kKvBlock, L::add(even[h], odd[h]));
-}
-
-struct Slots {  // V rows of one block's positions, in order
-  const std::byte* block[kKvBlock];
-  uint8_t slot[kKvBlock];
-};
-
-// acc[h][dim] += Σ_i weight[h][i] · v_i, i ascending, 16 dimensions at a time.
-template <class L, int H>
-__attribute__((always_inline)) inline void add_values(const KvShape& shape, const Slots& slots, int count, const float* weight, float* acc, int acc_stride) {
-  using F = typename L::F;
-  const int dim = shape.head_dim;
-  const bool half = shape.v_type == KvType::f16;
-  for (int d = 0; d < dim; d += 16) {
-    F sum[H];
-#pragma GCC unroll 8
-    for (int h = 0; h < H; ++h) sum[h] = L::load(acc + h * acc_stride + d);
-    for (int i = 0; i < count; ++i) {
-      const std::byte* block = slots.block[i];
-      const int64_t at = int64_t(slots.slot[i]) * dim + d;
-      F v;
-      if (half) {
-        v = L::load_half(block + at * 2);
-      } else {
-        const auto* scale = reinterpret_cast<const uint16_t*>(block + int64_t(kKvBlock) * dim) + slots.slot[i] * (dim / 32) + d / 32;
-        v = L::mul(L::set(_cvtsh_ss(*scale)), L::load_i8(block + at));
-      }
-#pragma GCC unroll 8
-      for (int h = 0; h < H; ++h) sum[h] = L::fma(L::set(weight[h * kKvBlock + i]), v, sum[h]);
-    }
-#pragma GCC unroll 8
-    for (int h = 0; h < H; ++h) L::store(acc + h * acc_stride + d, sum[h]);
-  }
-}
-
-// Softmax state of up to kMaxGroup heads while the blocks go by.
-struct HeadState {
-  alignas(64) float acc[kMaxGroup * kMaxHeadDim];
-  alignas(64) float lanes[kMaxGroup][16];
-  alignas(64) float weight[kMaxGroup * kKvBlock];
-  alignas(64) float window_scores[kMaxGroup * kKvBlock];
-  float max[kMaxGroup];
-};
-
-// Turns a block's scores (first `count` valid) into weights and fades what is summed so far.
+// Codes of n values (a multiple of 16) under one scale, which is returned: max|x| / 127.
 template <class L>
-__attribute__((always_inline)) inline void soften(const AttendJob& job, int h, int count, HeadState& s) {
-  using F = typename L::F;
-  float* w = s.weight + h * kKvBlock;
-  const F scale = L::set(job.scale);
-  F score[4], top = L::set(-__builtin_inff());
-  for (int g = 0; g < 4; ++g) {
-    score[g] = L::keep_first(L::mul(scale, L::load(w + 16 * g)), count - 16 * g < 0 ? 0 : count - 16 * g);
-    top = L::max(score[g], top);
-  }
-  float l[16], new_max = s.max[h];
-  L::store(l, top);
-  for (const float x : l) new_max = x > new_max ? x : new_max;
-  float fade[16];
-  L::store(fade, exp_lanes<L>(L::set(s.max[h] - new_max)));
-  s.max[h] = new_max;
-  F lanes = L::mul(L::load(s.lanes[h]), L::set(fade[0]));
-  for (int g = 0; g < 4; ++g) {
-    const F weight = exp_lanes<L>(L::sub(score[g], L::set(new_max)));
-    L::store(w + 16 * g, weight);
-    lanes = L::add(lanes, weight);
-  }
-  L::store(s.lanes[h], lanes);
-  float* acc = s.acc + h * job.shape->head_dim;
-  for (int d = 0; d < job.shape->head_dim; d += 16) L::store(acc + d, L::mul(L::load(acc + d), L::set(fade[0])));
+__attribute__((always_inline)) inline float quantise_values(const float* x, int n, int8_t* codes) {
+  auto top = L::zero();
+  for (int i = 0; i < n; i += 16) top = L::max(L::abs(L::load(x + i)), top);
+  const float largest = L::reduce_max(top);
+  const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
+  for (int i = 0; i < n; i += 16)
+    L::store_int8(codes + i, L::round(L::max(L::min(L::mul(L::load(x + i), L::set(inverse)), L::set(127.0f)), L::set(-127.0f))));
+  return largest / 127.0f;
 }
 
-template <class L, int H>
-void attend_group(const AttendJob& job, const float* q, float* out) {
-  const KvShape& shape = *job.shape;
-  const int dim = shape.head_dim;
-  HeadState s;
-  for (int h = 0; h < H; ++h) {
-    s.max[h] = -__builtin_inff();
-    L::store(s.lanes[h], L::zero());
-    for (int d = 0; d < dim; d += 16) L::store(s.acc + h * dim + d, L::zero());
-  }
-  if (job.position >= job.committed)
-    for (int group = 0; group < 2; ++group) key_scores<L, H>(shape, job.window_k, group, q, s.window_scores + 16 * group);
-  Slots slots;
-  for (int64_t first = 0; first <= job.position; first += kKvBlock) {
-    const int count = job.position + 1 - first < kKvBlock ? int(job.position + 1 - first) : kKvBlock;
-    const int64_t left = job.committed - first;
-    const int stored = left < 0 ? 0 : left < count ? int(left) : count;  // of this block's positions, those in the pages
-    for (int group = 0; group * 16 < stored; ++group) key_scores<L, H>(shape, job.k_block(first / kKvBlock), group, q, s.weight + 16 * group);
-    const std::byte* v_block = stored > 0 ? job.v_block(first / kKvBlock) : nullptr;
-    for (int i = 0; i < stored; ++i) slots.block[i] = v_block, slots.slot[i] = uint8_t(i);
-    for (int i = stored; i < count; ++i) {
-      const uint8_t slot = job.path[first + i - job.committed];
-      slots.block[i] = job.window_v, slots.slot[i] = slot;
-      for (int h = 0; h < H; ++h) s.weight[h * kKvBlock + i] = s.window_scores[h * kKvBlock + slot];
+template <class L>
+void prepare(const AttendJob& job, Queries& q) {
+  const int dim = job.shape->head_dim;
+  for (int i = 0; i < job.queries(); ++i) {
+    q.values[i] = job.rows[i / job.heads].query + i % job.heads * dim;
+    if (job.shape->k_type == KvType::f16) continue;
+    for (int run = 0; run < dim / 32; ++run) {
+      int8_t* codes = q.codes + i * dim + 32 * run;
+      q.scale[i][run] = quantise_values<L>(q.values[i] + 32 * run, 32, codes);
+      int sum = 0;
+      for (int c = 0; c < 32; ++c) sum += codes[c];
+      q.start[i][run] = -sum;
     }
-    for (int h = 0; h < H; ++h) soften<L>(job, h, count, s);
-    add_values<L, H>(shape, slots, count, s.weight, s.acc, dim);
   }
-  for (int h = 0; h < H; ++h) {
-    const auto total = L::set(fold<L>(L::load(s.lanes[h])));
-    for (int d = 0; d < dim; d += 16) L::store(out + h * dim + d, L::div(L::load(s.acc + h * dim + d), total));
+}
+
+// Queries [first, first + count) over one block, at most 8 at a time and evenly.
+template <class L>
+void visit(const AttendJob& job, const Queries& q, int first, int count, const BlockPlace& place, const std::byte* next, float* states) {
+  using Fn = void (*)(const AttendJob&, const Queries&, int, const BlockPlace&, float*, int64_t);
+  static constexpr Fn passes[kMaxChunk + 1] = {nullptr, BlockPass<L, 1>::run, BlockPass<L, 2>::run, BlockPass<L, 3>::run, BlockPass<L, 4>::run,
+                                               BlockPass<L, 5>::run, BlockPass<L, 6>::run, BlockPass<L, 7>::run, BlockPass<L, 8>::run};
+  const int64_t stride = span_state_floats(job.shape->head_dim);
+  const int chunks = (count + kMaxChunk - 1) / kMaxChunk;
+  const int64_t bytes = int64_t(job.shape->k_block_bytes() + job.shape->v_block_bytes());
+  for (int c = 0; c < chunks; ++c) {
+    if (next)  // each chunk fetches its share of the block that comes next
+      for (int64_t at = bytes * c / chunks / 64 * 64; at < bytes * (c + 1) / chunks; at += 64) __builtin_prefetch(next + at, 0, 3);
+    const int from = first + count * c / chunks, to = first + count * (c + 1) / chunks;
+    passes[to - from](job, q, from, place, states + from * stride, stride);
   }
+}
+
+// All blocks of one span. `whole` = positions that every row sees in the pages.
+template <class L>
+void walk_span(const AttendJob& job, const Queries& q, int64_t span, int64_t whole, int64_t last, float* states) {
+  for (int64_t first = span * kSpan; first <= last && first < (span + 1) * kSpan; first += kKvBlock) {
+    const int64_t block = first / kKvBlock;
+    if (first + kKvBlock <= whole) {
+      const std::byte* next = first + 2 * kKvBlock <= whole ? job.k_block(block + 1) : nullptr;
+      visit<L>(job, q, 0, job.queries(), {job.k_block(block), job.v_block(block), kKvBlock, kKvBlock, nullptr}, next, states);
+      continue;
+    }
+    for (int r = 0; r < job.row_count; ++r) {
+      const AttendRow& row = job.rows[r];
+      if (first > row.position) continue;
+      const int64_t seen = row.position + 1 - first, in_pages = row.committed - first;
+      const int count = int(seen < kKvBlock ? seen : kKvBlock), stored = in_pages < 0 ? 0 : in_pages < count ? int(in_pages) : count;
+      const std::byte* k = stored > 0 ? job.k_block(block) : job.window_k;
+      const std::byte* v = stored > 0 ? job.v_block(block) : job.window_v;
+      const uint8_t* path = count > stored ? row.path + (first + stored - row.committed) : nullptr;
+      visit<L>(job, q, r * job.heads, job.heads, {k, v, stored, count, path}, nullptr, states);
+    }
+  }
+}
+
+template <class L>
+void start_states(int head_dim, int queries, float* states) {
+  const int64_t stride = span_state_floats(head_dim);
+  for (int i = 0; i < queries; ++i, states += stride) {
+    for (int64_t d = 0; d < stride; d += 16) L::store(states + d, L::zero());
+    states[head_dim + 16] = -__builtin_inff();
+  }
+}
+
+template <class L>
+void add_span(int head_dim, const float* state, float* total) {
+  const float m = state[head_dim + 16], before = total[head_dim + 16], max = m > before ? m : before;
+  alignas(64) float factor[16] = {before - max, m - max};
+  L::store(factor, exp_lanes<L>(L::load(factor)));
+  for (int d = 0; d < head_dim + 16; d += 16) L::store(total + d, L::fma(L::load(state + d), L::set(factor[1]), L::mul(L::load(total + d), L::set(factor[0]))));
+  total[head_dim + 16] = max;
+}
+
+template <class L>
+void finish_attend(int head_dim, const float* total, float* out) {
+  const auto sum = L::set(fold<L>(L::load(total + head_dim)));
+  for (int d = 0; d < head_dim; d += 16) L::store(out + d, L::div(L::load(total + d), sum));
+}
+
+struct JobReach {
+  int64_t whole, last;
+};
+
+__attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& job) {
+  JobReach reach{INT64_MAX, 0};
+  for (int r = 0; r < job.row_count; ++r) {
+    const AttendRow& row = job.rows[r];
+    const int64_t here = row.committed <= row.position ? row.committed : row.position + 1;
+    if (here < reach.whole) reach.whole = here;
+    if (row.position > reach.last) reach.last = row.position;
+  }
+  return reach;
+}
+
+template <class L>
+void attend_span(const AttendJob& job, int64_t span, float* states) {
+  Queries q;
+  prepare<L>(job, q);
+  start_states<L>(job.shape->head_dim, job.queries(), states);
+  const JobReach reach = reach_of(job);
+  walk_span<L>(job, q, span, reach.whole, reach.last, states);
 }
 
 template <class L>
 void attend(const AttendJob& job) {
-  for (int h = 0; h < job.heads;) {
-    const float* q = job.query + h * job.shape->head_dim;
-    float* out = job.out + h * job.shape->head_dim;
-    const int left = job.heads - h;
-    if (left >= 8) attend_group<L, 8>(job, q, out), h += 8;
-    else if (left == 7) attend_group<L, 7>(job, q, out), h += 7;
-    else if (left == 6) attend_group<L, 6>(job, q, out), h += 6;
-    else if (left == 5) attend_group<L, 5>(job, q, out), h += 5;
-    else if (left == 4) attend_group<L, 4>(job, q, out), h += 4;
-    else if (left == 3) attend_group<L, 3>(job, q, out), h += 3;
-    else if (left == 2) attend_group<L, 2>(job, q, out), h += 2;
-    else attend_group<L, 1>(job, q, out), h += 1;
+  const int dim = job.shape->head_dim, queries = job.queries();
+  const int64_t stride = span_state_floats(dim);
+  alignas(64) float total[kMaxQueries * span_state_floats(kMaxHeadDim)];
+  alignas(64) float states[kMaxQueries * span_state_floats(kMaxHeadDim)];
+  Queries q;
+  prepare<L>(job, q);
+  const JobReach reach = reach_of(job);
+  start_states<L>(dim, queries, total);
+  walk_span<L>(job, q, 0, reach.whole, reach.last, total);
+  for (int64_t span = 1; span < spans_of(reach.last); ++span) {
+    start_states<L>(dim, queries, states);
+    walk_span<L>(job, q, span, reach.whole, reach.last, states);
+    for (int i = 0; i < queries; ++i)
+      if (span < spans_of(job.rows[i / job.heads].position)) add_span<L>(dim, states + i * stride, total + i * stride);
   }
-}
-
-template <class L>
-__attribute__((always_inline)) inline uint16_t quantise_run(const float* x, int8_t* codes) {
-  using F = typename L::F;
-  const F v0 = L::load(x), v1 = L::load(x + 16);
-  float l[16], largest = 0;
-  L::store(l, L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
-  for (int i = 0; i < 16; ++i) largest = l[i] > largest ? l[i] : largest;
-  const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
-  for (int h = 0; h < 2; ++h)
-    L::store_int8(codes + 16 * h, L::round(L::max(L::min(L::mul(h ? v1 : v0, L::set(inverse)), L::set(127.0f)), L::set(-127.0f))));
-  return _cvtss_sh(largest / 127.0f, 0);
+  for (int i = 0; i < queries; ++i) finish_attend<L>(dim, total + i * stride, job.rows[i / job.heads].out + i % job.heads * dim);
 }
 
 template <class L>
 void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot) {
   const KvView view{shape, k_block, v_block};
   const bool k8 = shape.k_type == KvType::q8_0, v8 = shape.v_type == KvType::q8_0;
+  int8_t codes[kMaxHeadDim];
   for (int d = 0; d < shape.head_dim; d += 16) {
     uint16_t half[16];
     if (!k8) {
@@ -192,13 +154,13 @@ void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k
     }
     if (!v8) L::store_half(view.v_half(slot, d), L::load(v + d));
   }
-  for (int run = 0; run < shape.head_dim / 32; ++run) {
-    int8_t codes[32];
-    if (k8) {
-      *view.k_scale(slot, run) = quantise_run<L>(k + 32 * run, codes);
-      for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = codes[i];
-    }
-    if (v8) *view.v_scale(slot, run) = quantise_run<L>(v + 32 * run, view.v_code(slot, 32 * run));
+  for (int run = 0; k8 && run < shape.head_dim / 32; ++run) {
+    *view.k_scale(slot, run) = _cvtss_sh(quantise_values<L>(k + 32 * run, 32, codes), 0);
+    for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = uint8_t(codes[i] + 128);
+  }
+  if (v8) {
+    *view.v_scale(slot) = _cvtss_sh(quantise_values<L>(v, shape.head_dim, codes), 0);
+    for (int d = 0; d < shape.head_dim; ++d) *view.v_code(slot, d) = codes[d];
   }
 }
 

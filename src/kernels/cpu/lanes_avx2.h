@@ -21,6 +21,7 @@ struct Lanes {
   using I = PairInt;
   using Bytes = PairInt;
   static constexpr int kProbeSums = 4;  // only the addition of dot depends on the sum, and there are sixteen registers
+  static constexpr int kRegisters = 7;  // pairs for accumulators and what they need beside them
   static constexpr bool kBiasedDot = false;
 
   OUTRIDER_INLINE F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
@@ -95,6 +96,16 @@ struct Lanes {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xD8);
     _mm_storeu_si128(static_cast<__m128i*>(p), _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
+  OUTRIDER_INLINE void store_uint8(void* p, I x) {
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(x.a, x.b), 0xD8);
+    _mm_storeu_si128(static_cast<__m128i*>(p), _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
+  OUTRIDER_INLINE float reduce_max(F x) {
+    const __m256 m = _mm256_max_ps(x.a, x.b);
+    __m128 h = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
+    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
+    return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
+  }
   OUTRIDER_INLINE int sum_int(I x) {
     alignas(32) int lane[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lane), _mm256_add_epi32(x.a, x.b));
@@ -148,6 +159,16 @@ struct Lanes {
   OUTRIDER_INLINE I dot_signed(I acc, Bytes biased, const int32_t* a) {
     const __m256i x = _mm256_set1_epi32(*a);
     return {dot8(acc.a, biased.a, x), dot8(acc.b, biased.b, x)};
+  }
+  // Full bytes on both sides would saturate the pair sums: even and odd bytes as words instead.
+  OUTRIDER_INLINE __m256i dot_words(__m256i acc, __m256i w, __m256i v) {
+    const __m256i even = _mm256_madd_epi16(_mm256_and_si256(w, _mm256_set1_epi16(255)), _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8));
+    return _mm256_add_epi32(acc, _mm256_add_epi32(even, _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(v, 8))));
+  }
+  OUTRIDER_INLINE I dot_weights(I acc, const uint8_t* weights, const void* values) {
+    const __m256i w = _mm256_set1_epi32(*reinterpret_cast<const int32_t*>(weights));
+    const Bytes v = load_bytes(values);
+    return {dot_words(acc.a, w, v.a), dot_words(acc.b, w, v.b)};
   }
 };
 

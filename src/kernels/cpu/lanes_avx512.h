@@ -14,6 +14,7 @@ struct Lanes {
   using I = __m512i;
   using Bytes = __m512i;
   static constexpr int kProbeSums = 16;  // independent sums that fill the multipliers: latency 4, two a cycle at best
+  static constexpr int kRegisters = 31;     // for accumulators and what they need beside them
   static constexpr bool kBiasedDot = true;  // dot_signed wants code + 128 and the correction −128·Σa in the accumulator
 
   OUTRIDER_INLINE F zero() { return _mm512_setzero_ps(); }
@@ -60,6 +61,8 @@ struct Lanes {
   OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }
   OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }
   OUTRIDER_INLINE void store_int8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x)); }
+  OUTRIDER_INLINE void store_uint8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(x)); }
+  OUTRIDER_INLINE float reduce_max(F x) { return _mm512_reduce_max_ps(x); }
   OUTRIDER_INLINE int sum_int(I x) { return _mm512_reduce_add_epi32(x); }
   OUTRIDER_INLINE void store_half(void* p, F x) { _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
 
@@ -88,6 +91,10 @@ struct Lanes {
     return acc;
   }
   OUTRIDER_INLINE I dot_signed(I acc, Bytes biased, const int32_t* a) { return dot(acc, biased, a); }
+  // acc += Σ_j weight[j] · value[lane][j], four unsigned codes broadcast against four signed ones of each lane.
+  OUTRIDER_INLINE I dot_weights(I acc, const uint8_t* weights, const void* values) {
+    return _mm512_dpbusd_epi32(acc, _mm512_set1_epi32(*reinterpret_cast<const int32_t*>(weights)), _mm512_loadu_si512(values));
+  }
 };
 
 }  // namespace

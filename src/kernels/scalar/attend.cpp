@@ -1,3 +1,4 @@
+// Attention and the KV layout as plain loops; the contract is in attention.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,103 +13,150 @@ namespace outrider::kernels::scalar {
 
 namespace {
 
-// One head_dim-long value group of a slot, quantised in runs of 32 (q8_0).
-void quantise32(const float* x, int8_t* codes, uint16_t& scale) {
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+// Codes of n values under one scale, which is returned: max|x| / 127.
+float quantise_values(const float* x, int n, int8_t* codes) {
   float largest = 0;
-  for (int i = 0; i < 32; ++i) largest = std::fabs(x[i]) > largest ? std::fabs(x[i]) : largest;
-  scale = float_to_half(largest / 127.0f);
+  for (int i = 0; i < n; ++i) largest = std::fabs(x[i]) > largest ? std::fabs(x[i]) : largest;
   const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 0; i < n; ++i) {
     float q = x[i] * inverse;
     q = q < 127.0f ? q : 127.0f;
     q = q > -127.0f ? q : -127.0f;
     codes[i] = int8_t(int((q + Exp32::kRound) - Exp32::kRound));
   }
+  return largest / 127.0f;
 }
 
-float key_score(const KvShape& shape, const std::byte* k_block, int slot, const float* q) {
+float key_dot(const KvShape& shape, const std::byte* k_block, int slot, const float* q) {
   const KvView view{shape, const_cast<std::byte*>(k_block), nullptr};
-  float sum[2] = {0, 0};
   if (shape.k_type == KvType::f16) {
+    float sum[2] = {0, 0};
     for (int d = 0; d < shape.head_dim; ++d) sum[d % 2] = std::fma(q[d], half_to_float(*view.k_half(slot, d)), sum[d % 2]);
-  } else {
-    for (int run = 0; run < shape.head_dim / 32; ++run) {
-      float part[2] = {0, 0};
-      for (int d = 32 * run; d < 32 * run + 32; ++d) part[d % 2] = std::fma(q[d], float(*view.k_code(slot, d)), part[d % 2]);
-      const float scale = half_to_float(*view.k_scale(slot, run));
-      for (int i = 0; i < 2; ++i) sum[i] = std::fma(scale, part[i], sum[i]);
-    }
+    return sum[0] + sum[1];
   }
-  return sum[0] + sum[1];
+  float sum = 0;
+  for (int run = 0; run < shape.head_dim / 32; ++run) {
+    int8_t codes[32];
+    const float q_scale = quantise_values(q + 32 * run, 32, codes);
+    int dot = 0;
+    for (int i = 0; i < 32; ++i) dot += codes[i] * (*view.k_code(slot, 32 * run + i) - 128);
+    sum = std::fma(float(dot), half_to_float(*view.k_scale(slot, run)) * q_scale, sum);
+  }
+  return sum;
 }
 
-float value_at(const KvShape& shape, const std::byte* v_block, int slot, int d) {
-  const KvView view{shape, nullptr, const_cast<std::byte*>(v_block)};
-  if (shape.v_type == KvType::f16) return half_to_float(*view.v_half(slot, d));
-  return half_to_float(*view.v_scale(slot, d / 32)) * float(*view.v_code(slot, d));
-}
-
-struct Place {  // where a position of the row's past is stored
+struct Place {  // where a position of a row's past is stored
   const std::byte *k, *v;
   int slot;
 };
 
-Place place_of(const AttendJob& job, int64_t p) {
-  if (p < job.committed) return {job.k_block(p / kKvBlock), job.v_block(p / kKvBlock), int(p % kKvBlock)};
-  return {job.window_k, job.window_v, job.path[p - job.committed]};
+Place place_of(const AttendJob& job, const AttendRow& row, int64_t p) {
+  if (p < row.committed) return {job.k_block(p / kKvBlock), job.v_block(p / kKvBlock), int(p % kKvBlock)};
+  return {job.window_k, job.window_v, row.path[p - row.committed]};
 }
 
-void attend_head(const AttendJob& job, const float* q, float* out) {
-  const int dim = job.shape->head_dim;
-  float max = -std::numeric_limits<float>::infinity(), lanes[16] = {};
-  std::vector<float> acc(size_t(dim), 0.0f);
-  for (int64_t first = 0; first <= job.position; first += kKvBlock) {
-    const int count = int(std::min<int64_t>(kKvBlock, job.position + 1 - first));
-    float weight[kKvBlock], block_max = -std::numeric_limits<float>::infinity();
-    for (int i = 0; i < count; ++i) {
-      const Place place = place_of(job, first + i);
-      weight[i] = job.scale * key_score(*job.shape, place.k, place.slot, q);
-      block_max = weight[i] > block_max ? weight[i] : block_max;
+// acc = acc · fade + Σ weight_i · v_i over one block's positions.
+void add_values(const AttendJob& job, const AttendRow& row, int64_t first, int count, const float* weight, float fade, float* acc) {
+  const KvShape& shape = *job.shape;
+  const auto view = [&](int i) { return KvView{shape, nullptr, const_cast<std::byte*>(place_of(job, row, first + i).v)}; };
+  const auto slot = [&](int i) { return place_of(job, row, first + i).slot; };
+  if (shape.v_type == KvType::f16) {
+    for (int d = 0; d < shape.head_dim; ++d) {
+      acc[d] *= fade;
+      for (int i = 0; i < count; ++i) acc[d] = std::fma(weight[i], half_to_float(*view(i).v_half(slot(i), d)), acc[d]);
     }
-    const float new_max = block_max > max ? block_max : max;
+    return;
+  }
+  float u[kKvBlock], top = 0;
+  for (int i = 0; i < count; ++i) {
+    u[i] = weight[i] * half_to_float(*view(i).v_scale(slot(i)));
+    top = u[i] > top ? u[i] : top;
+  }
+  const float inverse = top > 0 ? 255.0f / top : 0.0f;
+  int codes[kKvBlock];
+  for (int i = 0; i < count; ++i) codes[i] = int((u[i] * inverse + Exp32::kRound) - Exp32::kRound);
+  for (int d = 0; d < shape.head_dim; ++d) {
+    int dot = 0;
+    for (int i = 0; i < count; ++i) dot += codes[i] * *view(i).v_code(slot(i), d);
+    acc[d] = std::fma(float(dot), top * (1.0f / 255), acc[d] * fade);
+  }
+}
+
+void attend_query(const AttendJob& job, const AttendRow& row, int head, int64_t span, float* state) {
+  const int dim = job.shape->head_dim;
+  const float* q = row.query + head * dim;
+  float *acc = state, *lanes = state + dim, &max = state[dim + 16];
+  std::fill(state, state + span_state_floats(dim), 0.0f);
+  max = kLowest;
+  for (int64_t first = span * kSpan; first <= row.position && first < (span + 1) * kSpan; first += kKvBlock) {
+    const int count = int(std::min<int64_t>(kKvBlock, row.position + 1 - first));
+    float weight[kKvBlock], new_max = max;
+    for (int i = 0; i < count; ++i) {
+      const Place place = place_of(job, row, first + i);
+      weight[i] = job.scale * key_dot(*job.shape, place.k, place.slot, q);
+      new_max = weight[i] > new_max ? weight[i] : new_max;
+    }
     const float fade = exp32(max - new_max);
     max = new_max;
-    for (float& l : lanes) l *= fade;
-    for (float& x : acc) x *= fade;
-    for (int i = 0; i < count; ++i) {
-      weight[i] = exp32(weight[i] - max);
-      lanes[i % 16] += weight[i];
-      const Place place = place_of(job, first + i);
-      for (int d = 0; d < dim; ++d) acc[size_t(d)] = std::fma(weight[i], value_at(*job.shape, place.v, place.slot, d), acc[size_t(d)]);
-    }
+    for (int l = 0; l < 16; ++l) lanes[l] *= fade;
+    for (int i = 0; i < count; ++i) lanes[i % 16] += weight[i] = exp32(weight[i] - max);
+    add_values(job, row, first, count, weight, fade, acc);
   }
-  const float total = fold(lanes);
-  for (int d = 0; d < dim; ++d) out[d] = acc[size_t(d)] / total;
 }
 
 }  // namespace
 
 void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot) {
   const KvView view{shape, k_block, v_block};
-  int8_t codes[32];
+  int8_t codes[kMaxHeadDim];
   for (int d = 0; d < shape.head_dim; ++d) {
     if (shape.k_type == KvType::f16) *view.k_half(slot, d) = float_to_half(k[d]);
     if (shape.v_type == KvType::f16) *view.v_half(slot, d) = float_to_half(v[d]);
   }
-  for (int run = 0; run < shape.head_dim / 32; ++run) {
-    if (shape.k_type == KvType::q8_0) {
-      quantise32(k + 32 * run, codes, *view.k_scale(slot, run));
-      for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = codes[i];
-    }
-    if (shape.v_type == KvType::q8_0) {
-      quantise32(v + 32 * run, codes, *view.v_scale(slot, run));
-      for (int i = 0; i < 32; ++i) *view.v_code(slot, 32 * run + i) = codes[i];
-    }
+  for (int run = 0; shape.k_type == KvType::q8_0 && run < shape.head_dim / 32; ++run) {
+    *view.k_scale(slot, run) = float_to_half(quantise_values(k + 32 * run, 32, codes));
+    for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = uint8_t(codes[i] + 128);
+  }
+  if (shape.v_type == KvType::q8_0) {
+    *view.v_scale(slot) = float_to_half(quantise_values(v, shape.head_dim, codes));
+    for (int d = 0; d < shape.head_dim; ++d) *view.v_code(slot, d) = codes[d];
   }
 }
 
+void attend_span(const AttendJob& job, int64_t span, float* states) {
+  for (int q = 0; q < job.queries(); ++q, states += span_state_floats(job.shape->head_dim)) attend_query(job, job.rows[q / job.heads], q % job.heads, span, states);
+}
+
+void add_span(int head_dim, const float* state, float* total) {
+  const float m = state[head_dim + 16];
+  float& max = total[head_dim + 16];
+  const float new_max = m > max ? m : max;
+  const float a = exp32(max - new_max), b = exp32(m - new_max);
+  for (int i = 0; i < head_dim + 16; ++i) total[i] = std::fma(state[i], b, total[i] * a);
+  max = new_max;
+}
+
+void finish_attend(int head_dim, const float* total, float* out) {
+  float lanes[16];
+  std::copy_n(total + head_dim, 16, lanes);
+  const float sum = fold(lanes);
+  for (int d = 0; d < head_dim; ++d) out[d] = total[d] / sum;
+}
+
 void attend(const AttendJob& job) {
-  for (int h = 0; h < job.heads; ++h) attend_head(job, job.query + h * job.shape->head_dim, job.out + h * job.shape->head_dim);
+  const int dim = job.shape->head_dim;
+  std::vector<float> total(size_t(span_state_floats(dim))), state(total.size());
+  for (int q = 0; q < job.queries(); ++q) {
+    const AttendRow& row = job.rows[q / job.heads];
+    attend_query(job, row, q % job.heads, 0, total.data());
+    for (int64_t span = 1; span < spans_of(row.position); ++span) {
+      attend_query(job, row, q % job.heads, span, state.data());
+      add_span(dim, state.data(), total.data());
+    }
+    finish_attend(dim, total.data(), row.out + q % job.heads * dim);
+  }
 }
 
 }  // namespace outrider::kernels::scalar

@@ -13,6 +13,9 @@ const Kernels kScalarKernels = {
     .rotate = scalar::rotate,
     .store_kv = scalar::store_kv,
     .attend = scalar::attend,
+    .attend_span = scalar::attend_span,
+    .add_span = scalar::add_span,
+    .finish_attend = scalar::finish_attend,
     .row_max = scalar::row_max,
     .block_max = scalar::block_max,
     .sum_exp = scalar::sum_exp,
@@ -33,10 +36,8 @@ void copy_kv_slot(const KvShape& shape, const std::byte* k_from, const std::byte
     if (v8) *dst.v_code(to, d) = *src.v_code(from, d);
     else *dst.v_half(to, d) = *src.v_half(from, d);
   }
-  for (int run = 0; run < shape.head_dim / 32; ++run) {
-    if (k8) *dst.k_scale(to, run) = *src.k_scale(from, run);
-    if (v8) *dst.v_scale(to, run) = *src.v_scale(from, run);
-  }
+  for (int run = 0; k8 && run < shape.head_dim / 32; ++run) *dst.k_scale(to, run) = *src.k_scale(from, run);
+  if (v8) *dst.v_scale(to) = *src.v_scale(from);
 }
 
 }  // namespace outrider::kernels
