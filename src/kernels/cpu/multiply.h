@@ -33,6 +33,7 @@ template <class L, Codes codes, Scales scales, int N>
 struct BlockKernel {
   static constexpr bool kSigned = codes == Codes::b8 || codes == Codes::n4_table;
   static constexpr bool kHalves = scales == Scales::super16 || scales == Scales::super16_min;  // 16-wide scales
+  static constexpr bool kTwoChains = 3 * N <= L::kRegisters - 7;  // low and high vectors summed apart: dots wait for each other less
 
   template <int g>
   __attribute__((always_inline)) static inline void dots(const BlockCodes<L, codes>& block, const int32_t* a, typename L::I (&lo)[N], typename L::I (&hi)[N]) {
@@ -45,7 +46,7 @@ struct BlockKernel {
     }
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) {
-      auto& acc = kHalves || N <= 2 ? hi[c] : lo[c];
+      auto& acc = kHalves || kTwoChains ? hi[c] : lo[c];
       if constexpr (kSigned) acc = L::dot_signed(acc, y, a + (g + 4) * N + c);
       else acc = L::dot(acc, y, a + (g + 4) * N + c);
     }
@@ -84,7 +85,7 @@ struct BlockKernel {
       const auto d = scale_of(macro, b);
 #pragma GCC unroll 8
       for (int c = 0; c < N; ++c) {
-        const auto dot = N <= 2 ? L::add_int(lo[c], hi[c]) : lo[c];
+        const auto dot = kTwoChains ? L::add_int(lo[c], hi[c]) : lo[c];
         acc[c] = L::fma(L::to_float(dot), L::mul(d, L::set(scale[c])), acc[c]);
       }
       if constexpr (scales == Scales::half32_min || scales == Scales::super32_min) {
@@ -142,43 +143,72 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
+// Bytes by which weights are fetched ahead of their use.
+inline constexpr int64_t kAhead = 5120;
+
+constexpr int64_t code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
+
+// One panel over blocks [block, end) of a tile, which start at p. acc[N] is read, added to and written back.
+// `last` > 0: what follows p is fetched ahead, up to there.
 template <class L, Codes codes, Scales scales, int N>
-__attribute__((noinline)) void panel_kernel(const Matrix& w, const int32_t* records, int64_t tile, int first_column, bool prefetch, const MatrixOutput& out) {
+__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, const std::byte* last, typename L::F* sums) {
   const MatrixLayout& layout = w.layout;
-  const std::byte* p = w.data + tile * layout.tile_bytes();
   typename L::Bytes table{};
   if constexpr (codes == Codes::n4_table) table = L::table_bytes(w.table);
   typename L::F acc[N];
 #pragma GCC unroll 8
-  for (int c = 0; c < N; ++c) acc[c] = L::zero();
-  for (int64_t block = 0; block < layout.blocks(); block += kMacroBlocks) {
-    const int64_t count = layout.blocks() - block < kMacroBlocks ? layout.blocks() - block : kMacroBlocks;
-    const int64_t bytes = layout.macro_bytes(count);
+  for (int c = 0; c < N; ++c) acc[c] = sums[c];
+  for (; block < end; block += kMacroBlocks) {
+    const int64_t count = end - block < kMacroBlocks ? end - block : kMacroBlocks;
     const MacroView macro{p, &layout, count};
     for (int64_t b = 0; b < count; ++b) {
-      if (prefetch) {
-        const std::byte* ahead = p + 2 * bytes + b * (bytes / count);
-        for (int64_t line = 0; line < bytes / count; line += 64) __builtin_prefetch(ahead + line, 0, 3);
+      const std::byte* ahead = macro.codes(b) + kAhead;
+      if (ahead < last) {
+#pragma GCC unroll 8
+        for (int64_t line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(ahead + line, 0, 3);
+        __builtin_prefetch(p + kAhead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
       }
       BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
       records += PanelRecord::words(N);
     }
-    p += bytes;
+    p += layout.macro_bytes(count);
   }
 #pragma GCC unroll 8
-  for (int c = 0; c < N; ++c) write_tile<L>(acc[c], tile, layout.rows, first_column + c, out);
+  for (int c = 0; c < N; ++c) sums[c] = acc[c];
 }
+
+// Columns of one visit to a tile; more go in several visits.
+inline constexpr int kVisitPanels = 16;
 
 template <class L, Codes codes, Scales scales>
 void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
-  using Fn = void (*)(const Matrix&, const int32_t*, int64_t, int, bool, const MatrixOutput&);
+  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, const std::byte*, typename L::F*);
   static constexpr Fn kernels[9] = {nullptr,
                                     panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
                                     panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
                                     panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
-  const int panels = a.panel_count();
-  for (int64_t t = begin; t < end; ++t)
-    for (int p = 0; p < panels; ++p) kernels[a.panel_width(p)](w, a.panel(p), t, a.panel_begin(p), p == 0, out);
+  const MatrixLayout& layout = w.layout;
+  const int64_t blocks = layout.blocks();
+  const std::byte* last = w.data + end * layout.tile_bytes();
+  typename L::F acc[kVisitPanels * kPanelColumns];
+  for (int64_t t = begin; t < end; ++t) {
+    for (int first = 0; first < a.panel_count(); first += kVisitPanels) {
+      const int panels = a.panel_count() - first < kVisitPanels ? a.panel_count() - first : kVisitPanels;
+      const int64_t step = panels == 1 ? blocks : kMacroBlocks;  // several panels take turns at each macro while it is near
+      for (int i = 0; i < panels * kPanelColumns; ++i) acc[i] = L::zero();
+      const std::byte* p = w.data + t * layout.tile_bytes();
+      for (int64_t block = 0; block < blocks; block += step) {
+        const int64_t stop = block + step < blocks ? block + step : blocks;
+        for (int i = 0; i < panels; ++i) {
+          const int width = a.panel_width(first + i);
+          kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? last : nullptr, acc + i * kPanelColumns);
+        }
+        p += layout.macro_bytes(stop - block);
+      }
+      for (int i = 0; i < panels; ++i)
+        for (int c = 0; c < a.panel_width(first + i); ++c) write_tile<L>(acc[i * kPanelColumns + c], t, layout.rows, a.panel_begin(first + i) + c, out);
+    }
+  }
 }
 
 // Float weights: four sums by k mod 4.
