@@ -23,12 +23,12 @@ constexpr uint64_t kIndexMask = 0xffffffffu;
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : shares_(size_t(std::max(threads, 1))) {
   OUTRIDER_CHECK(threads >= 1);
   sigset_t all, before;  // workers inherit the mask: signals go to the calling thread, whose reads they are meant to interrupt
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -39,43 +39,48 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::take_items(uint64_t epoch) {
-  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+void ThreadPool::take_share(uint64_t epoch, int share) {
+  std::atomic<uint64_t>& next = shares_[size_t(share)].ticket;
+  uint64_t ticket = next.load(std::memory_order_acquire);
   while (ticket >> 32 == epoch) {
     const int64_t item = int64_t(ticket & kIndexMask);
     // Read before the ticket is taken: if taking succeeds the job is still open and these were its fields.
-    const int64_t items = items_.load(std::memory_order_relaxed);
+    const int64_t end = items_.load(std::memory_order_relaxed) * (share + 1) / size();
     const Call call = call_.load(std::memory_order_relaxed);
     void* context = context_.load(std::memory_order_relaxed);
-    if (item >= items) return;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+    if (item >= end) return;
+    if (!next.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     call(context, item);
     done_.fetch_add(1, std::memory_order_release);
-    ticket = ticket_.load(std::memory_order_acquire);
+    ticket = next.load(std::memory_order_acquire);
   }
+}
+
+void ThreadPool::take_items(uint64_t epoch, int self) {
+  for (int i = 0; i < size(); ++i) take_share(epoch, (self + i) % size());
 }
 
 void ThreadPool::dispatch(int64_t items, Call call, void* context) {
   OUTRIDER_CHECK(items < int64_t(kIndexMask));
-  const uint64_t epoch = ((ticket_.load(std::memory_order_relaxed) >> 32) + 1) & kIndexMask;
-  ticket_.store(epoch << 32 | kIndexMask, std::memory_order_release);  // closed: late workers of the last job find no item
+  const uint64_t epoch = ((shares_[0].ticket.load(std::memory_order_relaxed) >> 32) + 1) & kIndexMask;
+  for (Share& s : shares_) s.ticket.store(epoch << 32 | kIndexMask, std::memory_order_release);  // closed: late workers of the last job find no item
   items_.store(items, std::memory_order_relaxed);
   call_.store(call, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
-  ticket_.store(epoch << 32, std::memory_order_release);
+  for (int t = 0; t < size(); ++t) shares_[size_t(t)].ticket.store(epoch << 32 | uint64_t(items * t / size()), std::memory_order_release);
   signal_.fetch_add(1);
   if (sleepers_.load() > 0) signal_.notify_all();
-  take_items(epoch);
+  take_items(epoch, 0);
   const double start_ms = clock_ ? clock_->now_ms() : 0;
   while (done_.load(std::memory_order_acquire) < items) pause();
   if (clock_) waited_ms_ += clock_->now_ms() - start_ms;
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(int self) {
   uint32_t seen = signal_.load();
   while (!stop_.load()) {
-    take_items(ticket_.load(std::memory_order_acquire) >> 32);
+    take_items(shares_[size_t(self)].ticket.load(std::memory_order_acquire) >> 32, self);
     for (int spin = 0; spin < kSpins && signal_.load(std::memory_order_relaxed) == seen; ++spin) pause();
     if (signal_.load() == seen) {
       sleepers_.fetch_add(1);

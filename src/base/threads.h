@@ -1,6 +1,7 @@
 #pragma once
-// A fixed set of threads that share out numbered items. Results never depend on who did which item (law 1), so items are
-// handed out as threads come free: on a noisy machine a thread that was put aside does not hold up the others.
+// A fixed set of threads that share out numbered items. Results never depend on who did which item (law 1). Each thread has a run of
+// neighbouring items, so that it reads memory in order; who is done with his own takes from the others: on a noisy machine a thread
+// that was put aside does not hold up the rest.
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -18,7 +19,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int size() const { return int(workers_.size()) + 1; }
+  int size() const { return int(shares_.size()); }
 
   // From now on, with a clock, adds up how long the caller waits for the others at the end of its jobs; null: stops.
   void time_waiting(const Clock* clock) { clock_ = clock; }
@@ -38,12 +39,16 @@ class ThreadPool {
  private:
   using Call = void (*)(void* context, int64_t item);
   void dispatch(int64_t items, Call call, void* context);
-  void work();
-  void take_items(uint64_t epoch);
+  void work(int self);
+  void take_items(uint64_t epoch, int self);
+  void take_share(uint64_t epoch, int share);
 
-  // The ticket is (job number << 32 | next item). A worker that comes late finds another job number and takes nothing,
+  // A share's ticket is (job number << 32 | next item). A worker that comes late finds another job number and takes nothing,
   // so the caller waits only for items that were taken.
-  std::atomic<uint64_t> ticket_{0};
+  struct alignas(64) Share {
+    std::atomic<uint64_t> ticket{0};
+  };
+  std::vector<Share> shares_;  // one a thread, the caller's first
   std::atomic<int64_t> done_{0};
   std::atomic<int64_t> items_{0};
   std::atomic<Call> call_{nullptr};

@@ -249,8 +249,8 @@ void Pass::attend(int layer, const float* query, float* out) {
 void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t spans) {
   const int dim = config_->head_dim;
   const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
-  for (int64_t done = 0; done < spans;) {
-    const int64_t first_slot = done == 0 ? 0 : 1, count = std::min<int64_t>(spans - done, kSpansAtOnce);
+  for (int64_t before = 0; before < spans;) {
+    const int64_t first_slot = before == 0 ? 0 : 1, count = std::min<int64_t>(spans - before, kSpansAtOnce);
     pool_->run(int64_t(segments_.size()) * heads * count, [&](int64_t item) {
       const int64_t span = item % count, head = item / count % heads;
       const Segment& segment = segments_[size_t(item / count / heads)];
@@ -259,22 +259,23 @@ void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t sp
       kernels::AttendJob job = attend_job(segment, layer, int(head));
       job.rows = rows;
       // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
-      kernels_->attend_span(job, done + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
+      kernels_->attend_span(job, before + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
     });
-    const bool last = done + count == spans;
+    const bool last = before + count == spans;
     pool_->run(int64_t(segments_.size()) * heads, [&](int64_t item) {
       const int64_t head = item % heads;
       const Segment& segment = segments_[size_t(item / heads)];
       for (int64_t q = 0; q < segment.count * group; ++q) {
         const int64_t row = segment.first + q / group;
         float* total = span_states_ + (segment.first * config_->heads + head * segment.count * group + q) * state;
-        for (int64_t s = std::max<int64_t>(done, 1); s < std::min(done + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
-          kernels_->add_span(dim, total + (first_slot + s - done) * slot_floats, total);
+        for (int64_t s = std::max<int64_t>(before, 1); s < std::min(before + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
+          kernels_->add_span(dim, total + (first_slot + s - before) * slot_floats, total);
         if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);
       }
     });
-    done += count;
+    before += count;
   }
+  done(PassPart::attention);
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {

@@ -146,7 +146,7 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
 // Bytes by which weights are fetched ahead of their use.
 inline constexpr int64_t kAhead = 5120;
 
-constexpr int64_t code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
+constexpr int code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
 
 // One panel over blocks [block, end) of a tile, which start at p. acc[N] is read, added to and written back.
 // `last` > 0: what follows p is fetched ahead, up to there.
@@ -162,10 +162,10 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
     const int64_t count = end - block < kMacroBlocks ? end - block : kMacroBlocks;
     const MacroView macro{p, &layout, count};
     for (int64_t b = 0; b < count; ++b) {
-      const std::byte* ahead = macro.codes(b) + kAhead;
-      if (ahead < last) {
+      if (p < last) {
+        const std::byte* ahead = macro.codes(b) + kAhead;
 #pragma GCC unroll 8
-        for (int64_t line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(ahead + line, 0, 3);
+        for (int line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(ahead + line, 0, 3);
         __builtin_prefetch(p + kAhead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
       }
       BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
@@ -189,7 +189,7 @@ void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64
                                     panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
   const MatrixLayout& layout = w.layout;
   const int64_t blocks = layout.blocks();
-  const std::byte* last = w.data + end * layout.tile_bytes();
+  const std::byte* last = w.data + layout.bytes() - kAhead;
   typename L::F acc[kVisitPanels * kPanelColumns];
   for (int64_t t = begin; t < end; ++t) {
     for (int first = 0; first < a.panel_count(); first += kVisitPanels) {
