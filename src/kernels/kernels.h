@@ -29,9 +29,9 @@ struct Kernels {
   void (*quantise)(const float* x, int64_t blocks, const Activations& a, int column, int64_t first_block);
 
   // Rows.
-  void (*rms_norm)(const float* x, const float* weight, int64_t n, float epsilon, float* out);  // out = (x · 1/sqrt(mean(x²) + ε)) · w, Σ in lane order
+  float (*rms_scale)(const float* x, int64_t n, float epsilon);                                // 1/sqrt(mean(x²) + ε), Σ in lane order
+  void (*scale_multiply)(const float* x, float scale, const float* weight, int64_t n, float* out);  // out = (x · scale) · w
   void (*silu_multiply)(const float* gate, const float* up, int64_t n, float* out);             // out = gate / (1 + exp(−gate)) · up
-  void (*add)(const float* x, int64_t n, float* out);                                          // out += x
   // Rotates pairs of x: (i, i + half) or, when interleaved, (2i, 2i + 1), by the angles whose cos and sin are given (half values each).
   void (*rotate)(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 

@@ -100,38 +100,55 @@ Activations Pass::activations(int columns, int64_t n) {
   return {.columns = columns, .k = (n + 31) / 32 * 32, .panels = panels_, .values = nullptr, .value_stride = n};
 }
 
-Activations Pass::norm(const float* x, const float* weight) {
-  const int64_t n = config_->width;
-  Activations a = activations(rows(), n);
-  a.values = normed_;
-  pool_->run(rows(), [&](int64_t r) {
-    kernels_->rms_norm(x + r * n, weight, n, config_->rms_epsilon, normed_ + r * n);
-    kernels_->quantise(normed_ + r * n, n / 32, a, int(r), 0);
+// Each item is a stretch of k of every row: neighbouring blocks, so that no two threads write to one cache line.
+template <class Fn>
+void Pass::for_each_stretch(int64_t n, Fn&& fn) {
+  const int64_t blocks = n / 32, items = std::min<int64_t>(blocks, 2 * pool_->size());
+  pool_->run(items, [&](int64_t item) {
+    const int64_t first = blocks * item / items, count = blocks * (item + 1) / items - first;
+    fn(first, count);
   });
   done(PassPart::quantise_norm);
+}
+
+// Every item sums a row's squares for itself: that takes less time than waiting for another thread to do it.
+Activations Pass::norm_of(const float* x, const int* rows, int count, const float* weight) {
+  const int64_t n = config_->width;
+  Activations a = activations(count, n);
+  a.values = normed_;
+  for_each_stretch(n, [&](int64_t first, int64_t blocks) {
+    for (int i = 0; i < count; ++i) {
+      const float* row = x + (rows ? rows[i] : i) * n;
+      float* out = normed_ + i * n + 32 * first;
+      kernels_->scale_multiply(row + 32 * first, kernels_->rms_scale(row, n, config_->rms_epsilon), weight + 32 * first, 32 * blocks, out);
+      kernels_->quantise(out, blocks, a, i, first);
+    }
+  });
   return a;
 }
+
+Activations Pass::norm(const float* x, const float* weight) { return norm_of(x, nullptr, rows(), weight); }
 
 Activations Pass::quantised(const float* x, int64_t n) {
   Activations a = activations(rows(), n);
   a.values = x;
-  pool_->run(rows(), [&](int64_t r) { kernels_->quantise(x + r * n, n / 32, a, int(r), 0); });
-  done(PassPart::quantise_norm);
+  for_each_stretch(n, [&](int64_t first, int64_t blocks) {
+    for (int r = 0; r < rows(); ++r) kernels_->quantise(x + r * n + 32 * first, blocks, a, r, first);
+  });
   return a;
 }
 
 Activations Pass::gated(const float* gate, const float* up) {
-  constexpr int64_t kPart = 1024;  // values in one item, so that even one row is shared among the threads
-  const int64_t n = config_->feed_forward, parts = (n + kPart - 1) / kPart;
+  const int64_t n = config_->feed_forward;
   Activations a = activations(rows(), n);
   a.values = normed_;
-  pool_->run(rows() * parts, [&](int64_t item) {
-    const int64_t r = item / parts, first = item % parts * kPart, count = std::min(kPart, n - first);
-    float* out = normed_ + r * n + first;
-    kernels_->silu_multiply(gate + r * n + first, up + r * n + first, count, out);
-    kernels_->quantise(out, count / 32, a, int(r), first / 32);
+  for_each_stretch(n, [&](int64_t first, int64_t blocks) {
+    for (int r = 0; r < rows(); ++r) {
+      const int64_t at = r * n + 32 * first;
+      kernels_->silu_multiply(gate + at, up + at, 32 * blocks, normed_ + at);
+      kernels_->quantise(normed_ + at, blocks, a, r, first);
+    }
   });
-  done(PassPart::quantise_norm);
   return a;
 }
 
@@ -177,7 +194,7 @@ void Pass::norm_heads(float* x, int heads, const float* weight) {
   pool_->run(rows(), [&](int64_t r) {
     for (int h = 0; h < heads; ++h) {
       float* head = x + (r * heads + h) * dim;
-      kernels_->rms_norm(head, weight, dim, config_->rms_epsilon, head);
+      kernels_->scale_multiply(head, kernels_->rms_scale(head, dim, config_->rms_epsilon), weight, dim, head);
     }
   });
   done(PassPart::quantise_norm);
@@ -279,15 +296,8 @@ void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t sp
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
-  const int64_t n = config_->width;
   if (logit_rows() == 0) return;
-  Activations a = activations(logit_rows(), n);
-  a.values = normed_;
-  pool_->run(logit_rows(), [&](int64_t i) {
-    kernels_->rms_norm(x + int64_t(logit_rows_[size_t(i)]) * n, norm_weight, n, config_->rms_epsilon, normed_ + i * n);
-    kernels_->quantise(normed_ + i * n, n / 32, a, int(i), 0);
-  });
-  done(PassPart::quantise_norm);
+  const Activations a = norm_of(x, logit_rows_.data(), logit_rows(), norm_weight);
   const Product product{&output, nullptr, logits_};
   multiply_rows(PassPart::head, a, {&product, 1}, &config_->vocabulary);
 }

@@ -81,6 +81,9 @@ class Pass {
   void attend_in_spans(int layer, const float* query, float* out, int64_t spans);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
+  template <class Fn>
+  void for_each_stretch(int64_t n, Fn&& fn);
+  kernels::Activations norm_of(const float* x, const int* rows, int count, const float* weight);  // of all rows, or of those named
   PassPart part_of(const kernels::Activations& n, const Product& product) const;
   void multiply_rows(PassPart part, const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
   void done(PassPart part) {

@@ -164,7 +164,6 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
     for (int64_t b = 0; b < count; ++b) {
       if (p < last) {
         const std::byte* ahead = macro.codes(b) + kAhead;
-#pragma GCC unroll 8
         for (int line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(ahead + line, 0, 3);
         __builtin_prefetch(p + kAhead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
       }

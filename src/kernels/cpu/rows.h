@@ -49,9 +49,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
   int32_t* record = a.panel(panel) + first_block * PanelRecord::words(width);
   for (int64_t b = 0; b < blocks; ++b, x += 32, record += PanelRecord::words(width)) {
     const F v0 = L::load(x), v1 = L::load(x + 16);
-    float l[16], largest = 0;
-    L::store(l, L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
-    for (int i = 0; i < 16; ++i) largest = l[i] > largest ? l[i] : largest;
+    const float largest = L::reduce_max(L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
     const float scale = largest / 127.0f, inverse = largest > 0 ? 127.0f / largest : 0.0f;
     alignas(16) int32_t codes[8];
     int sums[2];
@@ -70,14 +68,19 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
 }
 
 template <class L>
-void rms_norm(const float* x, const float* weight, int64_t n, float epsilon, float* out) {
+float rms_scale(const float* x, int64_t n, float epsilon) {
   auto squares = L::zero();
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) squares = L::fma(L::load(x + i), L::load(x + i), squares);
   if (i < n) squares = L::fma(load_tail<L>(x + i, n - i, 0), load_tail<L>(x + i, n - i, 0), squares);
-  const float inverse = 1.0f / __builtin_sqrtf(fold<L>(squares) / float(n) + epsilon);
-  for (i = 0; i + 16 <= n; i += 16) L::store(out + i, L::mul(L::mul(L::load(x + i), L::set(inverse)), L::load(weight + i)));
-  for (; i < n; ++i) out[i] = x[i] * inverse * weight[i];
+  return 1.0f / __builtin_sqrtf(fold<L>(squares) / float(n) + epsilon);
+}
+
+template <class L>
+void scale_multiply(const float* x, float scale, const float* weight, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) L::store(out + i, L::mul(L::mul(L::load(x + i), L::set(scale)), L::load(weight + i)));
+  for (; i < n; ++i) out[i] = x[i] * scale * weight[i];
 }
 
 template <class L>
@@ -90,13 +93,6 @@ void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) L::store(out + i, silu_multiply16<L>(L::load(gate + i), L::load(up + i)));
   if (i < n) store_tail<L>(out + i, n - i, silu_multiply16<L>(load_tail<L>(gate + i, n - i, 0), load_tail<L>(up + i, n - i, 0)));
-}
-
-template <class L>
-void add(const float* x, int64_t n, float* out) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) L::store(out + i, L::add(L::load(out + i), L::load(x + i)));
-  for (; i < n; ++i) out[i] += x[i];
 }
 
 // Plain code: with -ffp-contract=off and explicit fma every compiler's vectorisation gives the same bits.

@@ -37,19 +37,18 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
   }
 }
 
-void rms_norm(const float* x, const float* weight, int64_t n, float epsilon, float* out) {
+float rms_scale(const float* x, int64_t n, float epsilon) {
   float lanes[16] = {};
   for (int64_t i = 0; i < n; ++i) lanes[i % 16] = std::fma(x[i], x[i], lanes[i % 16]);
-  const float inverse = 1.0f / std::sqrt(fold(lanes) / float(n) + epsilon);
-  for (int64_t i = 0; i < n; ++i) out[i] = x[i] * inverse * weight[i];
+  return 1.0f / std::sqrt(fold(lanes) / float(n) + epsilon);
+}
+
+void scale_multiply(const float* x, float scale, const float* weight, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = x[i] * scale * weight[i];
 }
 
 void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = gate[i] / (1.0f + exp32(-gate[i])) * up[i];
-}
-
-void add(const float* x, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] += x[i];
 }
 
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved) {
