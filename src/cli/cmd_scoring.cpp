@@ -23,6 +23,10 @@ std::string npy_header(size_t rows, size_t columns) {
   return magic + header;
 }
 
+Scoring scoring_of(const Runtime& r, const Values& values) {
+  return {*r.model, *r.kernels, *r.pool, kv_type(values.text("cache-type-k")), kv_type(values.text("cache-type-v"))};
+}
+
 }  // namespace
 
 int cmd_perplexity(Values values) {
@@ -33,7 +37,7 @@ int cmd_perplexity(Values values) {
   if (!runtime) return report(runtime.error());
   const Runtime& r = **runtime;
   const auto ids = r.tokenizer->encode(*text, {.parse_special = true, .add_special = false});
-  const auto result = perplexity(*r.model, *r.kernels, *r.pool, ids, values.integer("chunk"));
+  const auto result = perplexity(scoring_of(r, values), ids, values.integer("chunk"));
   if (!result) return report(result.error());
   if (!values.flag("json")) return print(fmt::format("perplexity {:.4f} over {} tokens of {} chunks\n", result->perplexity, result->scored, result->chunks));
   return print(nlohmann::ordered_json{{"perplexity", result->perplexity}, {"scored", result->scored}, {"chunks", result->chunks}}.dump() + "\n");
@@ -56,7 +60,7 @@ int cmd_logits(Values values) {
   const std::string header = npy_header(ids.size(), size_t(r.model->config().vocabulary));
   const auto written = write_file(path, [&](const Put& put) -> Result<void> {
     if (auto head = put(header); !head) return head;
-    return for_each_logits(*r.model, *r.kernels, *r.pool, ids, [&](int64_t, std::span<const float> row) { return put({reinterpret_cast<const char*>(row.data()), row.size_bytes()}); });
+    return for_each_logits(scoring_of(r, values), ids, [&](int64_t, std::span<const float> row) { return put({reinterpret_cast<const char*>(row.data()), row.size_bytes()}); });
   });
   if (!written) return report(written.error());
   return print(nlohmann::ordered_json{{"rows", ids.size()}, {"vocabulary", r.model->config().vocabulary}}.dump() + "\n");

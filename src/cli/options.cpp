@@ -34,8 +34,8 @@ constexpr Option kOptionTable[] = {
     {"model", "-m", Kind::text, "FILE", "", 0, 0, "", "Model", "GGUF file of the model; a name alone is also looked for among the fetched models", kWithModel | kInspect},
     {"ctx-size", "-c,--context", Kind::integer, "N", "", 1, 1 << 26, "", "Model", "tokens of prompt and answer together; default 4096 or the model's limit", kRun | kVerify},
     {"threads", "-t", Kind::integer, "N", "", 1, 1024, "", "Model", "threads, the calling one included; default: the processors this process may use", kModelCommands},
-    {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun | kBench},
-    {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun | kBench},
+    {"cache-type-k", "-ctk", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the keys in the KV cache", kRun | kPerplexity | kLogits | kBench},
+    {"cache-type-v", "-ctv", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Model", "type of the values in the KV cache", kRun | kPerplexity | kLogits | kBench},
     {"verbose", "-v", Kind::flag, "", "", 0, 0, "", "Model", "tell before loading how much memory will be reserved for what, and the threads", kRun},
 
     {"prompt", "-p", Kind::text, "TEXT", "", 0, 0, "", "Prompt", "the prompt", kRun | kTokenize | kTemplate},

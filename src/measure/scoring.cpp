@@ -16,10 +16,10 @@ struct Reader {
   Pass pass;
 };
 
-Result<Reader> make_reader(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, int64_t tokens) {
-  auto pages = PagePool::make(model.kv_geometry(kernels::KvType::f16, kernels::KvType::f16), pages_for(tokens) + 1);
+Result<Reader> make_reader(const Scoring& s, int64_t tokens) {
+  auto pages = PagePool::make(s.model.kv_geometry(s.k_type, s.v_type), pages_for(tokens) + 1);
   if (!pages) return pages.error();
-  auto pass = Pass::make(model.config(), kernels, pool, kRows, kRows);
+  auto pass = Pass::make(s.model.config(), s.kernels, s.pool, kRows, kRows);
   if (!pass) return pass.error();
   return Reader{std::move(*pages), std::move(*pass)};
 }
@@ -41,18 +41,17 @@ Result<void> read(const Model& model, Reader& reader, std::span<const TokenId> i
 
 }  // namespace
 
-Result<void> for_each_logits(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, std::span<const TokenId> ids,
-                             const std::function<Result<void>(int64_t, std::span<const float>)>& row) {
-  auto reader = make_reader(model, kernels, pool, int64_t(ids.size()));
+Result<void> for_each_logits(const Scoring& scoring, std::span<const TokenId> ids, const std::function<Result<void>(int64_t, std::span<const float>)>& row) {
+  auto reader = make_reader(scoring, int64_t(ids.size()));
   if (!reader) return reader.error();
-  return read(model, *reader, ids, row);
+  return read(scoring.model, *reader, ids, row);
 }
 
-Result<Perplexity> perplexity(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, std::span<const TokenId> ids, int64_t chunk) {
+Result<Perplexity> perplexity(const Scoring& scoring, std::span<const TokenId> ids, int64_t chunk) {
   const int64_t chunks = int64_t(ids.size()) / chunk;
   if (chunks == 0)
     return Error{"the text has " + std::to_string(ids.size()) + " tokens, less than one chunk of " + std::to_string(chunk), "give a longer text or a smaller --chunk", ErrorKind::usage};
-  auto reader = make_reader(model, kernels, pool, chunk);
+  auto reader = make_reader(scoring, chunk);
   if (!reader) return reader.error();
   Perplexity result{.chunks = chunks};
   double total = 0;
@@ -60,11 +59,11 @@ Result<Perplexity> perplexity(const Model& model, const kernels::Kernels& kernel
     const auto part = ids.subspan(size_t(c * chunk), size_t(chunk));
     const auto score = [&](int64_t i, std::span<const float> logits) -> Result<void> {
       if (i < chunk / 2 || i >= chunk - 1) return {};
-      total -= log_probability(kernels, logits, part[size_t(i + 1)]);
+      total -= log_probability(scoring.kernels, logits, part[size_t(i + 1)]);
       ++result.scored;
       return {};
     };
-    if (auto r = read(model, *reader, part, score); !r) return r.error();
+    if (auto r = read(scoring.model, *reader, part, score); !r) return r.error();
   }
   result.perplexity = math::exp(total / double(result.scored));
   return result;

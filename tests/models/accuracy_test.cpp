@@ -24,7 +24,7 @@ TEST_P(Accuracy, IsCloseToFloat32) {
   const auto ids = j["ids"].get<std::vector<TokenId>>();
   double total = 0;
   int same = 0;
-  const auto result = for_each_logits(*model, best_kernels(), pool(), ids, [&](int64_t i, std::span<const float> logits) -> Result<void> {
+  const auto result = for_each_logits({*model, best_kernels(), pool()}, ids, [&](int64_t i, std::span<const float> logits) -> Result<void> {
     if (i == 0) return {};
     const auto& row = j["rows"][size_t(i)];
     double kl = 0, listed = 0;
