@@ -5,6 +5,9 @@
 //   f16   K half[4][dim][16]                                              V half[64][dim]
 //   q8_0  K u8[4][dim/4][16][4] = code + 128, half scale[4][dim/32][16]   V int8[16][dim][4], half scale[64]
 // q8_0 K: a scale per (position, 32 dimensions); V: a scale per position, so that it can be multiplied into the position's weight.
+// q8_0 keys, and the queries that meet them, are turned by a Hadamard matrix first: it keeps their products and spreads the outliers
+// that some models have in single dimensions, which would cost all others their precision. Of a head's dim values, stretches of
+// B = the largest power of two that divides dim are turned: for h = B/2, B/4 … 1: (x_i, x_i+h) ← (x_i + x_i+h, x_i − x_i+h); then · 1/√B.
 // scale = max|x|/127, stored as half; codes = round-to-even(x · 127/max|x|). No scale spans two positions.
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +21,7 @@ inline constexpr int kSpanBlocks = 8;     // blocks whose sums are taken on thei
 inline constexpr int kSpan = kSpanBlocks * kKvBlock;
 inline constexpr int kMaxHeadDim = 512;
 inline constexpr int kMaxQueries = 64;    // rows × heads of one job
+inline constexpr int kQueryCode = 127 * 128;  // largest code of a query: 128·high + low, |high| ≤ 127, −64 ≤ low < 64
 
 enum class KvType : uint8_t { f16, q8_0 };
 
@@ -44,7 +48,8 @@ struct AttendRow {
 //
 //   for each span of 512 positions, for each of its blocks of 64, both ascending, from m = −∞, l = 0, acc = 0:
 //     s_p  = scale · q·k_p          f16: e + o, fma sums over even and odd d
-//                                   q8_0: q in int8 runs of 32 like k; f = fma(float(exact dot of a run), k scale · q scale, f), runs ascending
+//                                   q8_0: f = fma(float(exact dot of a run of 32), k scale · q scale, f), runs ascending; q codes have 15 bits:
+//                                   round-to-even(x · kQueryCode/max|x|), since a key's outlier multiplies what its query lost
 //     m'   = max(m, max s);  c = exp32(m − m');  w_p = exp32(s_p − m')
 //     l    = l·c, then + w_p, lanes p mod 16, p ascending
 //     acc  f16: acc·c, then fma(w_p, v_pd), p ascending

@@ -17,19 +17,54 @@ __attribute__((always_inline)) inline float quantise_values(const float* x, int 
   return largest / 127.0f;
 }
 
+// Plain code: additions are the same in any vectorisation.
+template <class L, int h>
+__attribute__((always_inline)) inline void butterflies(float* __restrict x, int dim) {
+  for (int i = 0; i < dim; i += 2 * h)
+    for (int j = i; j < i + h; ++j) {
+      const float a = x[j], b = x[j + h];
+      x[j] = a + b, x[j + h] = a - b;
+    }
+}
+
+template <class L>
+void turn(const float* x, int dim, float* __restrict out) {
+  const int size = dim & -dim;
+  for (int d = 0; d < dim; d += 16) L::store(out + d, L::load(x + d));
+  if (size > 256) butterflies<L, 256>(out, dim);
+  if (size > 128) butterflies<L, 128>(out, dim);
+  if (size > 64) butterflies<L, 64>(out, dim);
+  if (size > 32) butterflies<L, 32>(out, dim);
+  butterflies<L, 16>(out, dim), butterflies<L, 8>(out, dim), butterflies<L, 4>(out, dim), butterflies<L, 2>(out, dim), butterflies<L, 1>(out, dim);
+  const auto norm = L::set(1.0f / __builtin_sqrtf(float(size)));
+  for (int d = 0; d < dim; d += 16) L::store(out + d, L::mul(L::load(out + d), norm));
+}
+
+// A run of 32 as 15-bit codes in two digits.
+template <class L>
+__attribute__((always_inline)) inline void prepare_run(const float* x, int8_t* high, int8_t* low, float& scale, int32_t (&debt)[2]) {
+  const float limit = float(kQueryCode), largest = L::reduce_max(L::max(L::abs(L::load(x + 16)), L::max(L::abs(L::load(x)), L::zero())));
+  const float inverse = largest > 0 ? limit / largest : 0.0f;
+  scale = largest / limit;
+  debt[0] = debt[1] = 0;
+  for (int i = 0; i < 32; i += 16) {
+    const auto code = L::round(L::max(L::min(L::mul(L::load(x + i), L::set(inverse)), L::set(limit)), L::set(-limit)));
+    const auto up = L::template shift_right<7>(L::add_int(code, L::int_of(64)));
+    const auto rest = L::sub_int(code, L::template shift_left<7>(up));
+    L::store_int8(high + i, up), L::store_int8(low + i, rest);
+    debt[0] -= L::sum_int(up), debt[1] -= L::sum_int(rest);
+  }
+}
+
 template <class L>
 void prepare(const AttendJob& job, Queries& q) {
   const int dim = job.shape->head_dim;
   for (int i = 0; i < job.queries(); ++i) {
     q.values[i] = job.rows[i / job.heads].query + i % job.heads * dim;
     if (job.shape->k_type == KvType::f16) continue;
-    for (int run = 0; run < dim / 32; ++run) {
-      int8_t* codes = q.codes + i * dim + 32 * run;
-      q.scale[i][run] = quantise_values<L>(q.values[i] + 32 * run, 32, codes);
-      int sum = 0;
-      for (int c = 0; c < 32; ++c) sum += codes[c];
-      q.start[i][run] = -sum;
-    }
+    alignas(64) float turned[kMaxHeadDim];
+    turn<L>(q.values[i], dim, turned);
+    for (int run = 0; run < dim / 32; ++run) prepare_run<L>(turned + 32 * run, q.high + i * dim + 32 * run, q.low + i * dim + 32 * run, q.scale[i][run], q.debt[i][run]);
   }
 }
 
@@ -154,8 +189,10 @@ void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k
     }
     if (!v8) L::store_half(view.v_half(slot, d), L::load(v + d));
   }
+  alignas(64) float turned[kMaxHeadDim];
+  if (k8) turn<L>(k, shape.head_dim, turned);
   for (int run = 0; k8 && run < shape.head_dim / 32; ++run) {
-    *view.k_scale(slot, run) = _cvtss_sh(quantise_values<L>(k + 32 * run, 32, codes), 0);
+    *view.k_scale(slot, run) = _cvtss_sh(quantise_values<L>(turned + 32 * run, 32, codes), 0);
     for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = uint8_t(codes[i] + 128);
   }
   if (v8) {

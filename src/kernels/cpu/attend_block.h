@@ -12,9 +12,9 @@ inline constexpr int kMaxChunk = 8;  // queries that go through a block together
 // The queries of a job, row by row and head by head, in the form K wants them.
 struct Queries {
   const float* values[kMaxQueries];
-  alignas(64) int8_t codes[kMaxQueries * kMaxHeadDim];  // [query][head_dim]
+  alignas(64) int8_t high[kMaxQueries * kMaxHeadDim], low[kMaxQueries * kMaxHeadDim];  // [query][head_dim]: code = 128·high + low
   float scale[kMaxQueries][kMaxHeadDim / 32];
-  int32_t start[kMaxQueries][kMaxHeadDim / 32];  // −Σ codes of a run
+  int32_t debt[kMaxQueries][kMaxHeadDim / 32][2];  // −Σ high, −Σ low of a run
 };
 
 // A block as a chunk of queries sees it: `stored` positions of the page, then, for queries of one row, window slots up to `count`.
@@ -41,19 +41,25 @@ __attribute__((always_inline)) inline void scores_of_codes(const KvShape& shape,
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) sum[r] = L::zero();
     for (int run = 0; run < runs; ++run, k += 512, scale += 32) {
-      typename L::I dot[R];
+      typename L::I high[R], low[R];
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) dot[r] = run_start<L>(q.start[first + r][run]);
-      const int8_t* codes = q.codes + int64_t(first) * dim + 32 * run;
+      for (int r = 0; r < R; ++r) high[r] = run_start<L>(q.debt[first + r][run][0]), low[r] = run_start<L>(q.debt[first + r][run][1]);
+      const int64_t at = int64_t(first) * dim + 32 * run;
 #pragma GCC unroll 8
       for (int g = 0; g < 8; ++g) {
         const auto keys = L::load_bytes(k + 64 * g);
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) dot[r] = L::dot_signed(dot[r], keys, reinterpret_cast<const int32_t*>(codes + r * dim + 4 * g));
+        for (int r = 0; r < R; ++r) {
+          high[r] = L::dot_signed(high[r], keys, reinterpret_cast<const int32_t*>(q.high + at + r * dim + 4 * g));
+          low[r] = L::dot_signed(low[r], keys, reinterpret_cast<const int32_t*>(q.low + at + r * dim + 4 * g));
+        }
       }
       const auto k_scale = L::load_half(scale);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) sum[r] = L::fma(L::to_float(dot[r]), L::mul(k_scale, L::set(q.scale[first + r][run])), sum[r]);
+      for (int r = 0; r < R; ++r) {
+        const auto dot = L::add_int(L::template shift_left<7>(high[r]), low[r]);
+        sum[r] = L::fma(L::to_float(dot), L::mul(k_scale, L::set(q.scale[first + r][run])), sum[r]);
+      }
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) L::store(scores + r * stride + 16 * group, sum[r]);

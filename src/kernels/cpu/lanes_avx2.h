@@ -88,6 +88,11 @@ struct Lanes {
     const __m256i v = _mm256_slli_epi32(_mm256_set1_epi32(*x), bits);
     return {v, v};
   }
+  OUTRIDER_INLINE I int_of(int x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+  template <int bits>
+  OUTRIDER_INLINE I shift_left(I x) { return {_mm256_slli_epi32(x.a, bits), _mm256_slli_epi32(x.b, bits)}; }
+  template <int bits>
+  OUTRIDER_INLINE I shift_right(I x) { return {_mm256_srai_epi32(x.a, bits), _mm256_srai_epi32(x.b, bits)}; }  // keeps the sign
   OUTRIDER_INLINE I sub_int(I x, I y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I add_int(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I round(F x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }

@@ -56,6 +56,11 @@ struct Lanes {
   OUTRIDER_INLINE I zero_int() { return _mm512_setzero_si512(); }
   template <int bits>
   OUTRIDER_INLINE I broadcast_shifted(const int32_t* x) { return _mm512_slli_epi32(_mm512_set1_epi32(*x), bits); }
+  OUTRIDER_INLINE I int_of(int x) { return _mm512_set1_epi32(x); }
+  template <int bits>
+  OUTRIDER_INLINE I shift_left(I x) { return _mm512_slli_epi32(x, bits); }
+  template <int bits>
+  OUTRIDER_INLINE I shift_right(I x) { return _mm512_srai_epi32(x, bits); }  // keeps the sign
   OUTRIDER_INLINE I sub_int(I a, I b) { return _mm512_sub_epi32(a, b); }
   OUTRIDER_INLINE I add_int(I a, I b) { return _mm512_add_epi32(a, b); }
   OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }

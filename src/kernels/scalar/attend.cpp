@@ -15,18 +15,33 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-// Codes of n values under one scale, which is returned: max|x| / 127.
-float quantise_values(const float* x, int n, int8_t* codes) {
+// Codes of n values in ±top under one scale, which is returned: max|x| / top.
+template <class Code>
+float quantise_values(const float* x, int n, int top, Code* codes) {
   float largest = 0;
   for (int i = 0; i < n; ++i) largest = std::fabs(x[i]) > largest ? std::fabs(x[i]) : largest;
-  const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
+  const float limit = float(top), inverse = largest > 0 ? limit / largest : 0.0f;
   for (int i = 0; i < n; ++i) {
     float q = x[i] * inverse;
-    q = q < 127.0f ? q : 127.0f;
-    q = q > -127.0f ? q : -127.0f;
-    codes[i] = int8_t(int((q + Exp32::kRound) - Exp32::kRound));
+    q = q < limit ? q : limit;
+    q = q > -limit ? q : -limit;
+    codes[i] = Code(int((q + Exp32::kRound) - Exp32::kRound));
   }
-  return largest / 127.0f;
+  return largest / limit;
+}
+
+void turn(float* x, int dim) {
+  const int size = dim & -dim;
+  const float norm = 1.0f / std::sqrt(float(size));
+  for (float* part = x; part < x + dim; part += size) {
+    for (int h = size / 2; h >= 1; h /= 2)
+      for (int i = 0; i < size; ++i)
+        if (!(i & h)) {
+          const float a = part[i], b = part[i + h];
+          part[i] = a + b, part[i + h] = a - b;
+        }
+    for (int i = 0; i < size; ++i) part[i] *= norm;
+  }
 }
 
 float key_dot(const KvShape& shape, const std::byte* k_block, int slot, const float* q) {
@@ -36,10 +51,12 @@ float key_dot(const KvShape& shape, const std::byte* k_block, int slot, const fl
     for (int d = 0; d < shape.head_dim; ++d) sum[d % 2] = std::fma(q[d], half_to_float(*view.k_half(slot, d)), sum[d % 2]);
     return sum[0] + sum[1];
   }
-  float sum = 0;
+  float sum = 0, turned[kMaxHeadDim];
+  std::copy_n(q, shape.head_dim, turned);
+  turn(turned, shape.head_dim);
   for (int run = 0; run < shape.head_dim / 32; ++run) {
-    int8_t codes[32];
-    const float q_scale = quantise_values(q + 32 * run, 32, codes);
+    int16_t codes[32];
+    const float q_scale = quantise_values(turned + 32 * run, 32, kQueryCode, codes);
     int dot = 0;
     for (int i = 0; i < 32; ++i) dot += codes[i] * (*view.k_code(slot, 32 * run + i) - 128);
     sum = std::fma(float(dot), half_to_float(*view.k_scale(slot, run)) * q_scale, sum);
@@ -115,12 +132,15 @@ void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k
     if (shape.k_type == KvType::f16) *view.k_half(slot, d) = float_to_half(k[d]);
     if (shape.v_type == KvType::f16) *view.v_half(slot, d) = float_to_half(v[d]);
   }
+  float turned[kMaxHeadDim];
+  std::copy_n(k, shape.head_dim, turned);
+  turn(turned, shape.head_dim);
   for (int run = 0; shape.k_type == KvType::q8_0 && run < shape.head_dim / 32; ++run) {
-    *view.k_scale(slot, run) = float_to_half(quantise_values(k + 32 * run, 32, codes));
+    *view.k_scale(slot, run) = float_to_half(quantise_values(turned + 32 * run, 32, 127, codes));
     for (int i = 0; i < 32; ++i) *view.k_code(slot, 32 * run + i) = uint8_t(codes[i] + 128);
   }
   if (shape.v_type == KvType::q8_0) {
-    *view.v_scale(slot) = float_to_half(quantise_values(v, shape.head_dim, codes));
+    *view.v_scale(slot) = float_to_half(quantise_values(v, shape.head_dim, 127, codes));
     for (int d = 0; d < shape.head_dim; ++d) *view.v_code(slot, d) = codes[d];
   }
 }
