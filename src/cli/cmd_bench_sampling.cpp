@@ -27,7 +27,7 @@ Result<LogitRows> rows_of_model(const Runtime& r) {
   const auto ids = r.tokenizer->encode(kText);
   const int64_t first = std::max<int64_t>(0, int64_t(ids.size()) - kRows);
   LogitRows rows;
-  const auto read = for_each_logits(*r.model, *r.kernels, *r.pool, ids, [&](int64_t i, std::span<const float> logits) -> Result<void> {
+  const auto read = for_each_logits({*r.model, *r.kernels, *r.pool}, ids, [&](int64_t i, std::span<const float> logits) -> Result<void> {
     if (i >= first) rows.emplace_back(logits.begin(), logits.end());
     return {};
   });

@@ -48,9 +48,7 @@ void Llama::attention(Pass& p, int index) const {
   p.multiply(n, {{&l.query, l.query_bias, p.query()}, {&l.key, l.key_bias, p.key()}, {&l.value, l.value_bias, p.value()}});
   if (l.query_norm) p.norm_heads(p.query(), config_.heads, l.query_norm);
   if (l.key_norm) p.norm_heads(p.key(), config_.kv_heads, l.key_norm);
-  p.rotate(p.query(), config_.heads);
-  p.rotate(p.key(), config_.kv_heads);
-  p.remember(index, p.key(), p.value());
+  p.place(index, p.query(), p.key(), p.value());
   p.attend(index, p.query(), p.mixed());
   p.multiply(p.quantised(p.mixed(), config_.query_width()), {{&l.output, l.output_bias, p.stream(), true}});
 }
@@ -59,8 +57,7 @@ void Llama::attention(Pass& p, int index) const {
 void Llama::feed_forward(Pass& p, int index) const {
   const Layer& l = layers_[size_t(index)];
   const auto n = p.norm(p.stream(), l.ffn_norm);
-  p.multiply(n, {{&l.gate, nullptr, p.gate()}, {&l.up, nullptr, p.up()}});
-  p.multiply(p.gated(p.gate(), p.up()), {{&l.down, nullptr, p.stream(), true}});
+  p.multiply(p.gated(n, l.gate, l.up), {{&l.down, nullptr, p.stream(), true}});
 }
 
 void Llama::forward(Pass& p) const {

@@ -11,13 +11,11 @@ using kernels::Activations;
 
 namespace {
 
-constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
-constexpr int kSplitRows = 8;     // up to this many rows the threads may share out a row's past
-constexpr int kSpansAtOnce = 32;  // spans whose states the buffer holds beside the running total
+constexpr int64_t kItemBytes = 48 << 10;  // weights of one item: small enough that threads finish together, large enough to stream
 
 int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
-int64_t widest(const Config& c) { return std::max<int64_t>({c.width, c.query_width(), c.feed_forward}); }
+int64_t widest(const Config& c) { return std::max<int64_t>(c.width, c.query_width()); }
 
 // Calls fn(&pointer, floats) for every buffer, in one order.
 template <class P, class Fn>
@@ -26,12 +24,12 @@ void for_each_buffer(P& p, const Config& c, int rows, int logits, Fn&& fn) {
   fn(&p.query, rows * padded(c.query_width())), fn(&p.key, rows * padded(c.kv_width())), fn(&p.value, rows * padded(c.kv_width()));
   fn(&p.mixed, rows * padded(c.query_width())), fn(&p.gate, rows * padded(c.feed_forward)), fn(&p.up, rows * padded(c.feed_forward));
   fn(&p.cosines, int64_t(rows) * c.rope.pairs), fn(&p.sines, int64_t(rows) * c.rope.pairs);
-  fn(&p.logits, logits * padded(c.vocabulary)), fn(&p.panels, Activations::words(rows, widest(c)));
-  fn(&p.span_states, (1 + kSpansAtOnce) * std::min(rows, kSplitRows) * c.heads * kernels::span_state_floats(c.head_dim));
+  fn(&p.logits, logits * padded(c.vocabulary)), fn(&p.panels, Activations::words(rows, widest(c))), fn(&p.gated_panels, Activations::words(rows, c.feed_forward));
+  fn(&p.span_states, (1 + Pass::kSpansAtOnce) * std::min(rows, Pass::kSplitRows) * c.heads * kernels::span_state_floats(c.head_dim));
 }
 
 struct Buffers {
-  float *stream, *normed, *query, *key, *value, *mixed, *gate, *up, *cosines, *sines, *logits, *panels, *span_states;
+  float *stream, *normed, *query, *key, *value, *mixed, *gate, *up, *cosines, *sines, *logits, *panels, *gated_panels, *span_states;
 };
 
 size_t rounded(int64_t floats) { return (size_t(floats) * 4 + 63) / 64 * 64; }
@@ -57,7 +55,7 @@ Result<Pass> Pass::make(const Config& config, const kernels::Kernels& kernels, T
   for_each_buffer(b, config, max_rows, max_logits, [&](float** buffer, int64_t floats) { *buffer = reinterpret_cast<float*>(at), at += rounded(floats); });
   pass.stream_ = b.stream, pass.normed_ = b.normed, pass.query_ = b.query, pass.key_ = b.key, pass.value_ = b.value, pass.mixed_ = b.mixed;
   pass.gate_ = b.gate, pass.up_ = b.up, pass.cosines_ = b.cosines, pass.sines_ = b.sines, pass.logits_ = b.logits;
-  pass.panels_ = reinterpret_cast<int32_t*>(b.panels), pass.span_states_ = b.span_states;
+  pass.panels_ = reinterpret_cast<int32_t*>(b.panels), pass.gated_panels_ = reinterpret_cast<int32_t*>(b.gated_panels), pass.span_states_ = b.span_states;
   pass.rows_.reserve(size_t(max_rows)), pass.segments_.reserve(size_t(max_rows)), pass.logit_rows_.reserve(size_t(max_logits));
   return pass;
 }
@@ -138,29 +136,37 @@ Activations Pass::quantised(const float* x, int64_t n) {
   return a;
 }
 
-Activations Pass::gated(const float* gate, const float* up) {
-  const int64_t n = config_->feed_forward;
-  Activations a = activations(rows(), n);
-  a.values = normed_;
-  for_each_stretch(n, [&](int64_t first, int64_t blocks) {
+// Each item takes the same rows of both matrices, so that what they give is gated and quantised while it is near.
+Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up) {
+  const int64_t width = config_->feed_forward, blocks = width / 32;
+  const int64_t step = std::max<int64_t>(1, kItemBytes / (2 * (gate.layout.tile_bytes() + up.layout.tile_bytes())));
+  Activations a{.columns = rows(), .k = width, .panels = gated_panels_, .values = gate_, .value_stride = width};
+  pool_->run((blocks + step - 1) / step, [&](int64_t item) {
+    const int64_t first = item * step, count = std::min(step, blocks - first);
+    kernels_->multiply(gate, n, 2 * first, 2 * (first + count), {.values = gate_, .stride = width});
+    kernels_->multiply(up, n, 2 * first, 2 * (first + count), {.values = up_, .stride = width});
     for (int r = 0; r < rows(); ++r) {
-      const int64_t at = r * n + 32 * first;
-      kernels_->silu_multiply(gate + at, up + at, 32 * blocks, normed_ + at);
-      kernels_->quantise(normed_ + at, blocks, a, r, first);
+      const int64_t at = r * width + 32 * first;
+      kernels_->silu_multiply(gate_ + at, up_ + at, 32 * count, gate_ + at);
+      kernels_->quantise(gate_ + at, count, a, r, first);
     }
   });
+  done(PassPart::gate_up);
+  for (const kernels::Matrix* w : {&gate, &up}) count_multiply(PassPart::gate_up, *w, n);
   return a;
 }
 
 // A product is known by the buffers it reads and writes.
 PassPart Pass::part_of(const Activations& n, const Product& product) const {
   if (product.out == query_) return PassPart::attention_qkv;
-  if (product.out == gate_) return PassPart::gate_up;
   return n.values == mixed_ ? PassPart::attention_output : PassPart::down;
 }
 
+void Pass::count_multiply(PassPart part, const kernels::Matrix& w, const Activations& n) {
+  if (clock_) clock_->multiplied(part, w.layout.bytes(), w.layout.rows * w.layout.columns * n.columns);
+}
+
 void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Product> products, const int64_t* strides) {
-  constexpr int64_t kItemBytes = 48 << 10;  // of weights: small enough that threads finish together, large enough to stream
   const auto step = [](const kernels::MatrixLayout& layout) { return std::max<int64_t>(1, kItemBytes / layout.tile_bytes()); };
   int64_t items = 0;
   for (const Product& p : products) items += (p.weight->layout.tiles() + step(p.weight->layout) - 1) / step(p.weight->layout);
@@ -177,8 +183,7 @@ void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Pr
     }
   });
   done(part);
-  if (!clock_) return;
-  for (const Product& p : products) clock_->multiplied(part, p.weight->layout.bytes(), p.weight->layout.rows * p.weight->layout.columns * n.columns);
+  for (const Product& p : products) count_multiply(part, *p.weight, n);
 }
 
 void Pass::multiply(const Activations& n, std::initializer_list<Product> products) {
@@ -198,101 +203,6 @@ void Pass::norm_heads(float* x, int heads, const float* weight) {
     }
   });
   done(PassPart::quantise_norm);
-}
-
-void Pass::rotate(float* x, int heads) {
-  const Rope& rope = config_->rope;
-  pool_->run(rows(), [&](int64_t r) {
-    for (int h = 0; h < heads; ++h)
-      kernels_->rotate(x + (r * heads + h) * config_->head_dim, cosines_ + r * rope.pairs, sines_ + r * rope.pairs, rope.pairs, rope.interleaved);
-  });
-  done(PassPart::embed_rope_store);
-}
-
-void Pass::remember(int layer, const float* key, const float* value) {
-  const int64_t dim = config_->head_dim, heads = config_->kv_heads;
-  pool_->run(rows(), [&](int64_t r) {
-    const Row& row = rows_[size_t(r)];
-    const PagePool& pages = row.timeline->pool();
-    for (int h = 0; h < heads; ++h)
-      kernels_->store_kv(pages.geometry().shape, key + (r * heads + h) * dim, value + (r * heads + h) * dim, pages.k_block(row.page, layer, h),
-                         pages.v_block(row.page, layer, h), row.slot);
-  });
-  done(PassPart::embed_rope_store);
-}
-
-kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head) const {
-  const Timeline& timeline = *rows_[size_t(segment.first)].timeline;
-  const PagePool& pages = timeline.pool();
-  return {.shape = &pages.geometry().shape,
-          .heads = config_->group(),
-          .scale = 1.0f / std::sqrt(float(config_->head_dim)),
-          .row_count = segment.count,
-          .pages = timeline.pages().data(),
-          .k_base = pages.k_block(0, layer, head),
-          .v_base = pages.v_block(0, layer, head),
-          .page_stride = pages.geometry().page_bytes(),
-          .window_k = pages.k_block(timeline.window_page(), layer, head),
-          .window_v = pages.v_block(timeline.window_page(), layer, head)};
-}
-
-void Pass::attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const {
-  for (int r = 0; r < segment.count; ++r) {
-    const Row& row = rows_[size_t(segment.first + r)];
-    const int64_t at = (int64_t(segment.first + r) * config_->heads + head * config_->group()) * config_->head_dim;
-    rows[r] = {.query = query + at, .out = out + at, .position = row.position, .committed = row.committed, .path = row.path};
-  }
-}
-
-// One item: rows of a timeline and one kv head. Few rows with a long past are cut along that past instead, so that every thread has
-// work; how it is cut does not change the bits.
-void Pass::attend(int layer, const float* query, float* out) {
-  const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
-  int64_t spans = 1;
-  for (const Row& row : rows_) spans = std::max(spans, kernels::spans_of(row.position));
-  if (spans > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out, spans);
-  pool_->run(items, [&](int64_t item) {
-    const Segment& segment = segments_[size_t(item / heads)];
-    kernels::AttendRow rows[kSegmentRows];
-    attend_rows(segment, int(item % heads), query, out, rows);
-    kernels::AttendJob job = attend_job(segment, layer, int(item % heads));
-    job.rows = rows;
-    kernels_->attend(job);
-  });
-  done(PassPart::attention);
-}
-
-// span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn.
-void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t spans) {
-  const int dim = config_->head_dim;
-  const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
-  for (int64_t before = 0; before < spans;) {
-    const int64_t first_slot = before == 0 ? 0 : 1, count = std::min<int64_t>(spans - before, kSpansAtOnce);
-    pool_->run(int64_t(segments_.size()) * heads * count, [&](int64_t item) {
-      const int64_t span = item % count, head = item / count % heads;
-      const Segment& segment = segments_[size_t(item / count / heads)];
-      kernels::AttendRow rows[kSegmentRows];
-      attend_rows(segment, int(head), query, out, rows);
-      kernels::AttendJob job = attend_job(segment, layer, int(head));
-      job.rows = rows;
-      // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
-      kernels_->attend_span(job, before + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
-    });
-    const bool last = before + count == spans;
-    pool_->run(int64_t(segments_.size()) * heads, [&](int64_t item) {
-      const int64_t head = item % heads;
-      const Segment& segment = segments_[size_t(item / heads)];
-      for (int64_t q = 0; q < segment.count * group; ++q) {
-        const int64_t row = segment.first + q / group;
-        float* total = span_states_ + (segment.first * config_->heads + head * segment.count * group + q) * state;
-        for (int64_t s = std::max<int64_t>(before, 1); s < std::min(before + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
-          kernels_->add_span(dim, total + (first_slot + s - before) * slot_floats, total);
-        if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);
-      }
-    });
-    before += count;
-  }
-  done(PassPart::attention);
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {

@@ -17,6 +17,10 @@ namespace outrider {
 
 class Pass {
  public:
+  static constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
+  static constexpr int kSplitRows = 8;     // up to this many rows the threads may share out a row's past
+  static constexpr int kSpansAtOnce = 32;  // spans whose states the buffer holds beside the running total
+
   // max_rows: rows in one forward; max_logits: rows of them that may want logits.
   static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
   static size_t bytes(const Config& config, int max_rows, int max_logits);
@@ -42,8 +46,6 @@ class Pass {
   float* key() { return key_; }
   float* value() { return value_; }
   float* mixed() { return mixed_; }  // attention's output
-  float* gate() { return gate_; }
-  float* up() { return up_; }
 
   struct Product {  // out = W·n (+ bias), or out += W·n
     const kernels::Matrix* weight;
@@ -55,11 +57,10 @@ class Pass {
   void embed(const kernels::Matrix& table);                              // x = rows of the table
   kernels::Activations norm(const float* x, const float* weight);        // RMSNorm_w(x), ready to multiply
   kernels::Activations quantised(const float* x, int64_t n);             // x as it is
-  kernels::Activations gated(const float* gate, const float* up);        // silu(gate) ⊙ up
+  kernels::Activations gated(const kernels::Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up);  // silu(gate·n) ⊙ up·n
   void multiply(const kernels::Activations& n, std::initializer_list<Product> products);
   void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
-  void rotate(float* x, int heads);                                      // RoPE at each row's position
-  void remember(int layer, const float* key, const float* value);        // into the page or window slot of each row
+  void place(int layer, float* query, float* key, const float* value);   // RoPE at each row's position; key and value into its page or window slot
   void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past
   void project(const float* x, const float* norm_weight, const kernels::Matrix& output);  // logits of the rows that want them
 
@@ -81,6 +82,7 @@ class Pass {
   void attend_in_spans(int layer, const float* query, float* out, int64_t spans);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
+  void count_multiply(PassPart part, const kernels::Matrix& w, const kernels::Activations& n);
   template <class Fn>
   void for_each_stretch(int64_t n, Fn&& fn);
   kernels::Activations norm_of(const float* x, const int* rows, int count, const float* weight);  // of all rows, or of those named
@@ -101,7 +103,7 @@ class Pass {
   Memory memory_;
   float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
   float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr, *span_states_ = nullptr;
-  int32_t* panels_ = nullptr;
+  int32_t *panels_ = nullptr, *gated_panels_ = nullptr;
 };
 
 }  // namespace outrider

@@ -94,8 +94,17 @@ struct BlockKernel {
         for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(weighed[c]), acc[c]);
       }
     } else {
-      half(macro, 2 * b, lo, scale, debt_lo, nullptr, acc);
-      half(macro, 2 * b + 1, hi, scale, debt_lo, debt, acc);
+      const auto d0 = half_scale(macro, 2 * b), d1 = half_scale(macro, 2 * b + 1);
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) acc[c] = L::fma(L::fma(L::to_float(hi[c]), d1, L::mul(L::to_float(lo[c]), d0)), L::set(scale[c]), acc[c]);
+      if constexpr (scales == Scales::super16_min) {
+        const auto m0 = half_min(macro, 2 * b), m1 = half_min(macro, 2 * b + 1);
+#pragma GCC unroll 8
+        for (int c = 0; c < N; ++c) {
+          acc[c] = L::fma(m0, L::set(scale[c] * float(-debt_lo[c])), acc[c]);
+          acc[c] = L::fma(m1, L::set(scale[c] * float(debt_lo[c] - debt[c])), acc[c]);
+        }
+      }
     }
   }
 
@@ -110,18 +119,12 @@ struct BlockKernel {
     else return L::load_half(macro.block_scale(b, true));
   }
 
-  // One 16-wide half; `debt` is given for the last half, whose Σa is debt_lo − debt.
-  __attribute__((always_inline)) static inline void half(const MacroView& macro, int64_t sub, typename L::I (&dot)[N], const float* scale, const int32_t* debt_lo,
-                                                         const int32_t* debt, typename L::F (&acc)[N]) {
-    const auto raw = scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub));
-    const auto d = L::mul(L::load_half(macro.super_scale()), raw);
-#pragma GCC unroll 8
-    for (int c = 0; c < N; ++c) acc[c] = L::fma(L::to_float(dot[c]), L::mul(d, L::set(scale[c])), acc[c]);
-    if constexpr (scales == Scales::super16_min) {
-      const auto m = L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(sub, true))));
-#pragma GCC unroll 8
-      for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(scale[c] * float(debt ? debt_lo[c] - debt[c] : -debt_lo[c])), acc[c]);
-    }
+  // The same of 16 weights.
+  __attribute__((always_inline)) static inline typename L::F half_scale(const MacroView& macro, int64_t sub) {
+    return L::mul(L::load_half(macro.super_scale()), scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub)));
+  }
+  __attribute__((always_inline)) static inline typename L::F half_min(const MacroView& macro, int64_t sub) {
+    return L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(sub, true))));
   }
 };
 

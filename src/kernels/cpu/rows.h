@@ -95,11 +95,16 @@ void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
   if (i < n) store_tail<L>(out + i, n - i, silu_multiply16<L>(load_tail<L>(gate + i, n - i, 0), load_tail<L>(up + i, n - i, 0)));
 }
 
-// Plain code: with -ffp-contract=off and explicit fma every compiler's vectorisation gives the same bits.
 template <class L>
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved) {
   const int64_t step = interleaved ? 2 : 1, second = interleaved ? 1 : half;
-  for (int i = 0; i < half; ++i) {
+  int i = 0;
+  for (; !interleaved && i + 16 <= half; i += 16) {
+    const auto a = L::load(x + i), b = L::load(x + half + i), c = L::load(cosines + i), s = L::load(sines + i);
+    L::store(x + i, L::fnma(b, s, L::mul(a, c)));
+    L::store(x + half + i, L::fma(a, s, L::mul(b, c)));
+  }
+  for (; i < half; ++i) {
     const float a = x[i * step], b = x[i * step + second];
     x[i * step] = __builtin_fmaf(-b, sines[i], a * cosines[i]);
     x[i * step + second] = __builtin_fmaf(a, sines[i], b * cosines[i]);

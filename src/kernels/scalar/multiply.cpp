@@ -3,7 +3,8 @@
 //   for each 32-block, ascending:
 //     32-wide scales   acc = fma(float(dot), d·a.scale, acc)           dot = Σ (code − offset)·a.code, exact in int32
 //                      with minima: acc = fma(±m, a.weighed, acc)      a.weighed = a.scale·float(Σ a.code)
-//     16-wide scales   the same for its first and its last 16 weights  (a.weighed of a half = a.scale·float(its Σ))
+//     16-wide scales   acc = fma(fma(float(dot1), d1, float(dot0)·d0), a.scale, acc)     0 and 1: the first and the last 16
+//                      with minima: acc = fma(−m, a.scale·float(its Σ a.code), acc) for 0, then for 1
 //   K-quants: d = d_super·float(sc) and m = −(dmin·float(mn)), each rounded once.
 //
 // Float matrices: four sums over k ≡ 0…3 (mod 4), then (s0 + s1) + (s2 + s3).
@@ -60,12 +61,14 @@ float add_block(const Matrix& w, const MacroView& m, int64_t block, int row, con
     }
     default: break;
   }
+  const bool has_min = w.layout.scales == Scales::super16_min;
+  float d[2];
   for (int h = 0; h < 2; ++h) {
-    const bool has_min = w.layout.scales == Scales::super16_min;
     const std::byte* sc = m.sub_scale(2 * block + h);
-    const float d = half_at(m.super_scale(), row) * (has_min ? u8_at(sc, row) : i8_at(sc, row));
-    acc = std::fma(float(dot[h]), d * a.scale(), acc);
-    if (!has_min) continue;
+    d[h] = half_at(m.super_scale(), row) * (has_min ? u8_at(sc, row) : i8_at(sc, row));
+  }
+  acc = std::fma(std::fma(float(dot[1]), d[1], float(dot[0]) * d[0]), a.scale(), acc);
+  for (int h = 0; has_min && h < 2; ++h) {
     const float minimum = half_at(m.super_scale(true), row) * u8_at(m.sub_scale(2 * block + h, true), row);
     acc = std::fma(-minimum, a.scale() * float(h == 0 ? a.sum_lo() : a.sum() - a.sum_lo()), acc);
   }

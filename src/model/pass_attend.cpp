@@ -1,0 +1,99 @@
+// The part of a pass that knows timelines: keys and values go to their places, and rows attend to their past.
+#include <algorithm>
+#include <cmath>
+
+#include "model/pass.h"
+
+namespace outrider {
+
+// Each item rotates one kv head's queries and key of a row, and stores the key and the value.
+void Pass::place(int layer, float* query, float* key, const float* value) {
+  const Rope& rope = config_->rope;
+  const int64_t dim = config_->head_dim, heads = config_->kv_heads, group = config_->group();
+  pool_->run(rows() * heads, [&](int64_t item) {
+    const int64_t r = item / heads, h = item % heads;
+    const auto rotate = [&](float* x) { kernels_->rotate(x, cosines_ + r * rope.pairs, sines_ + r * rope.pairs, rope.pairs, rope.interleaved); };
+    for (int64_t q = 0; q < group; ++q) rotate(query + (item * group + q) * dim);
+    rotate(key + item * dim);
+    const Row& row = rows_[size_t(r)];
+    const PagePool& pages = row.timeline->pool();
+    kernels_->store_kv(pages.geometry().shape, key + item * dim, value + item * dim, pages.k_block(row.page, layer, int(h)), pages.v_block(row.page, layer, int(h)), row.slot);
+  });
+  done(PassPart::embed_rope_store);
+}
+
+kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head) const {
+  const Timeline& timeline = *rows_[size_t(segment.first)].timeline;
+  const PagePool& pages = timeline.pool();
+  return {.shape = &pages.geometry().shape,
+          .heads = config_->group(),
+          .scale = 1.0f / std::sqrt(float(config_->head_dim)),
+          .row_count = segment.count,
+          .pages = timeline.pages().data(),
+          .k_base = pages.k_block(0, layer, head),
+          .v_base = pages.v_block(0, layer, head),
+          .page_stride = pages.geometry().page_bytes(),
+          .window_k = pages.k_block(timeline.window_page(), layer, head),
+          .window_v = pages.v_block(timeline.window_page(), layer, head)};
+}
+
+void Pass::attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const {
+  for (int r = 0; r < segment.count; ++r) {
+    const Row& row = rows_[size_t(segment.first + r)];
+    const int64_t at = (int64_t(segment.first + r) * config_->heads + head * config_->group()) * config_->head_dim;
+    rows[r] = {.query = query + at, .out = out + at, .position = row.position, .committed = row.committed, .path = row.path};
+  }
+}
+
+// One item: rows of a timeline and one kv head. Few rows with a long past are cut along that past instead, so that every thread has
+// work; how it is cut does not change the bits.
+void Pass::attend(int layer, const float* query, float* out) {
+  const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
+  int64_t spans = 1;
+  for (const Row& row : rows_) spans = std::max(spans, kernels::spans_of(row.position));
+  if (spans > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out, spans);
+  pool_->run(items, [&](int64_t item) {
+    const Segment& segment = segments_[size_t(item / heads)];
+    kernels::AttendRow rows[kSegmentRows];
+    attend_rows(segment, int(item % heads), query, out, rows);
+    kernels::AttendJob job = attend_job(segment, layer, int(item % heads));
+    job.rows = rows;
+    kernels_->attend(job);
+  });
+  done(PassPart::attention);
+}
+
+// span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn.
+void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t spans) {
+  const int dim = config_->head_dim;
+  const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
+  for (int64_t before = 0; before < spans;) {
+    const int64_t first_slot = before == 0 ? 0 : 1, count = std::min<int64_t>(spans - before, kSpansAtOnce);
+    pool_->run(int64_t(segments_.size()) * heads * count, [&](int64_t item) {
+      const int64_t span = item % count, head = item / count % heads;
+      const Segment& segment = segments_[size_t(item / count / heads)];
+      kernels::AttendRow rows[kSegmentRows];
+      attend_rows(segment, int(head), query, out, rows);
+      kernels::AttendJob job = attend_job(segment, layer, int(head));
+      job.rows = rows;
+      // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
+      kernels_->attend_span(job, before + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
+    });
+    const bool last = before + count == spans;
+    pool_->run(int64_t(segments_.size()) * heads, [&](int64_t item) {
+      const int64_t head = item % heads;
+      const Segment& segment = segments_[size_t(item / heads)];
+      for (int64_t q = 0; q < segment.count * group; ++q) {
+        const int64_t row = segment.first + q / group;
+        float* total = span_states_ + (segment.first * config_->heads + head * segment.count * group + q) * state;
+        for (int64_t s = std::max<int64_t>(before, 1); s < std::min(before + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
+          kernels_->add_span(dim, total + (first_slot + s - before) * slot_floats, total);
+        if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);
+      }
+    });
+    before += count;
+  }
+  done(PassPart::attention);
+}
+
+}  // namespace outrider
