@@ -151,10 +151,10 @@ inline constexpr int64_t kAhead = 5120;
 
 constexpr int code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
 
-// One panel over blocks [block, end) of a tile, which start at p. acc[N] is read, added to and written back.
-// `last` > 0: what follows p is fetched ahead, up to there.
+// One panel over blocks [block, end) of a tile, which start at p. sums[N] are read, added to and written back.
+// What lies `ahead` bytes further is fetched; 0: nothing is. Fetching past the end of a matrix does no harm.
 template <class L, Codes codes, Scales scales, int N>
-__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, const std::byte* last, typename L::F* sums) {
+__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, int64_t ahead, typename L::F* sums) {
   const MatrixLayout& layout = w.layout;
   typename L::Bytes table{};
   if constexpr (codes == Codes::n4_table) table = L::table_bytes(w.table);
@@ -165,10 +165,10 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
     const int64_t count = end - block < kMacroBlocks ? end - block : kMacroBlocks;
     const MacroView macro{p, &layout, count};
     for (int64_t b = 0; b < count; ++b) {
-      if (p < last) {
-        const std::byte* ahead = macro.codes(b) + kAhead;
-        for (int line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(ahead + line, 0, 3);
-        __builtin_prefetch(p + kAhead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
+      if (ahead) {
+        const std::byte* codes_ahead = macro.codes(b) + ahead;
+        for (int line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(codes_ahead + line, 0, 3);
+        __builtin_prefetch(p + ahead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
       }
       BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
       records += PanelRecord::words(N);
@@ -179,38 +179,55 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
   for (int c = 0; c < N; ++c) sums[c] = acc[c];
 }
 
-// Columns of one visit to a tile; more go in several visits.
-inline constexpr int kVisitPanels = 16;
+inline constexpr int kVisitPanels = 16;  // panels whose sums are kept at once; more go in several visits
+
+template <class L, Codes codes, Scales scales>
+struct TileVisit {
+  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, int64_t, typename L::F*);
+  static constexpr Fn kernels[kPanelColumns + 1] = {nullptr,
+                                                    panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
+                                                    panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
+                                                    panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
+  const Matrix& w;
+  const Activations& a;
+  const MatrixOutput& out;
+
+  // One panel: tile after tile, the sums stay in registers from end to end.
+  void narrow(int64_t begin, int64_t end) const {
+    typename L::F sums[kPanelColumns];
+    for (int64_t t = begin; t < end; ++t) {
+      for (int c = 0; c < a.columns; ++c) sums[c] = L::zero();
+      kernels[a.columns](w, w.data + t * w.layout.tile_bytes(), 0, w.layout.blocks(), a.panel(0), kAhead, sums);
+      for (int c = 0; c < a.columns; ++c) write_tile<L>(sums[c], t, w.layout.rows, c, out);
+    }
+  }
+
+  // Several panels: they take turns at each macro while it is near.
+  void wide(int64_t tile, int first, int panels) const {
+    const MatrixLayout& layout = w.layout;
+    typename L::F sums[kVisitPanels * kPanelColumns];
+    for (int c = 0; c < panels * kPanelColumns; ++c) sums[c] = L::zero();
+    const std::byte* p = w.data + tile * layout.tile_bytes();
+    for (int64_t block = 0; block < layout.blocks(); block += kMacroBlocks) {
+      const int64_t stop = block + kMacroBlocks < layout.blocks() ? block + kMacroBlocks : layout.blocks();
+      for (int i = 0; i < panels; ++i) {
+        const int width = a.panel_width(first + i);
+        kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? kAhead : 0, sums + i * kPanelColumns);
+      }
+      p += layout.macro_bytes(stop - block);
+    }
+    for (int i = 0; i < panels; ++i)
+      for (int c = 0; c < a.panel_width(first + i); ++c) write_tile<L>(sums[i * kPanelColumns + c], tile, layout.rows, a.panel_begin(first + i) + c, out);
+  }
+};
 
 template <class L, Codes codes, Scales scales>
 void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
-  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, const std::byte*, typename L::F*);
-  static constexpr Fn kernels[9] = {nullptr,
-                                    panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
-                                    panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
-                                    panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
-  const MatrixLayout& layout = w.layout;
-  const int64_t blocks = layout.blocks();
-  const std::byte* last = w.data + layout.bytes() - kAhead;
-  typename L::F acc[kVisitPanels * kPanelColumns];
-  for (int64_t t = begin; t < end; ++t) {
-    for (int first = 0; first < a.panel_count(); first += kVisitPanels) {
-      const int panels = a.panel_count() - first < kVisitPanels ? a.panel_count() - first : kVisitPanels;
-      const int64_t step = panels == 1 ? blocks : kMacroBlocks;  // several panels take turns at each macro while it is near
-      for (int i = 0; i < panels * kPanelColumns; ++i) acc[i] = L::zero();
-      const std::byte* p = w.data + t * layout.tile_bytes();
-      for (int64_t block = 0; block < blocks; block += step) {
-        const int64_t stop = block + step < blocks ? block + step : blocks;
-        for (int i = 0; i < panels; ++i) {
-          const int width = a.panel_width(first + i);
-          kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? last : nullptr, acc + i * kPanelColumns);
-        }
-        p += layout.macro_bytes(stop - block);
-      }
-      for (int i = 0; i < panels; ++i)
-        for (int c = 0; c < a.panel_width(first + i); ++c) write_tile<L>(acc[i * kPanelColumns + c], t, layout.rows, a.panel_begin(first + i) + c, out);
-    }
-  }
+  const TileVisit<L, codes, scales> visit{w, a, out};
+  if (a.panel_count() == 1) return visit.narrow(begin, end);
+  for (int64_t tile = begin; tile < end; ++tile)
+    for (int first = 0; first < a.panel_count(); first += kVisitPanels)
+      visit.wide(tile, first, a.panel_count() - first < kVisitPanels ? a.panel_count() - first : kVisitPanels);
 }
 
 // Float weights: four sums by k mod 4.
