@@ -23,9 +23,11 @@ endif()
 
 # Files that may use a wider instruction set; nothing else is compiled with more than the x86-64 baseline.
 set(OUTRIDER_AVX2_FLAGS -mavx2 -mfma -mf16c -mbmi2)
+set(OUTRIDER_AVXVNNI_FLAGS ${OUTRIDER_AVX2_FLAGS} -mavxvnni)
 # g++ 12 warns about its own AVX-512 header, hence the two -Wno.
 set(OUTRIDER_AVX512_FLAGS -Wno-uninitialized -Wno-maybe-uninitialized -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c -mbmi2 -mprefer-vector-width=512)
 if(OUTRIDER_SANITIZE)  # the kernel templates take many minutes to compile with everything on; addresses and threads stay checked
   list(APPEND OUTRIDER_AVX2_FLAGS -O1 -fno-sanitize=undefined)
+  list(APPEND OUTRIDER_AVXVNNI_FLAGS -O1 -fno-sanitize=undefined)
   list(APPEND OUTRIDER_AVX512_FLAGS -O1 -fno-sanitize=undefined)
 endif()

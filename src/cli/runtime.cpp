@@ -25,7 +25,7 @@ Result<const kernels::Kernels*> choose_kernels() {
   const char* wanted = std::getenv("OUTRIDER_ISA");
   kernels::Isa isa = kernels::best_isa();
   if (wanted && *wanted) {
-    if (!kernels::parse_isa(wanted, isa)) return Error{"OUTRIDER_ISA is «" + std::string(wanted) + "»", "use scalar, avx2 or avx512", ErrorKind::usage};
+    if (!kernels::parse_isa(wanted, isa)) return Error{"OUTRIDER_ISA is «" + std::string(wanted) + "»", "use scalar, avx2, avxvnni or avx512", ErrorKind::usage};
     if (!kernels::isa_supported(isa)) return Error{"this processor has no " + std::string(wanted), "leave OUTRIDER_ISA unset", ErrorKind::usage};
   }
   return &kernels::kernels_for(isa);

@@ -9,6 +9,7 @@ bool isa_supported(Isa isa) {
   switch (isa) {
     case Isa::scalar: return true;
     case Isa::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+    case Isa::avxvnni: return isa_supported(Isa::avx2) && __builtin_cpu_supports("avxvnni");
     case Isa::avx512:
       return isa_supported(Isa::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
@@ -16,19 +17,36 @@ bool isa_supported(Isa isa) {
   return false;
 }
 
-Isa best_isa() { return isa_supported(Isa::avx512) ? Isa::avx512 : isa_supported(Isa::avx2) ? Isa::avx2 : Isa::scalar; }
+Isa best_isa() {
+  Isa best = Isa::scalar;
+  for (const Isa isa : kAllIsas)
+    if (isa_supported(isa)) best = isa;
+  return best;
+}
+
+namespace {
+
+const Kernels& table_of(Isa isa) {
+  switch (isa) {
+    case Isa::avx2: return kAvx2Kernels;
+    case Isa::avxvnni: return kAvxVnniKernels;
+    case Isa::avx512: return kAvx512Kernels;
+    case Isa::scalar: break;
+  }
+  return kScalarKernels;
+}
+
+}  // namespace
 
 const Kernels& kernels_for(Isa isa) {
   OUTRIDER_CHECK(isa_supported(isa));
-  return isa == Isa::avx512 ? kAvx512Kernels : isa == Isa::avx2 ? kAvx2Kernels : kScalarKernels;
+  return table_of(isa);
 }
 
 bool parse_isa(const char* name, Isa& isa) {
-  if (std::strcmp(name, "scalar") == 0) isa = Isa::scalar;
-  else if (std::strcmp(name, "avx2") == 0) isa = Isa::avx2;
-  else if (std::strcmp(name, "avx512") == 0) isa = Isa::avx512;
-  else return false;
-  return true;
+  for (const Isa one : kAllIsas)
+    if (std::strcmp(name, table_of(one).name) == 0) return isa = one, true;
+  return false;
 }
 
 }  // namespace outrider::kernels

@@ -19,7 +19,7 @@ inline constexpr int kProbeWords = 16;                       // activations a ro
 inline constexpr int64_t kProbeProducts = 64 * kProbeWords;  // multiply-accumulates a round
 
 struct Kernels {
-  const char* name;  // "scalar", "avx2", "avx512"
+  const char* name;  // "scalar", "avx2", "avxvnni", "avx512"
 
   // Matrices. multiply computes rows [16·tile_begin, 16·tile_end) of W·a for every column of the activations:
   //   s = Σ over 32-blocks of W's row with column c;  s += bias[row] if there is one;  out[c][row] = add ? out[c][row] + s : s
@@ -60,17 +60,19 @@ struct Kernels {
   uint32_t (*probe_dots)(const std::byte* codes, const int32_t* a, int64_t rounds);
 };
 
-enum class Isa { scalar, avx2, avx512 };
+enum class Isa { scalar, avx2, avxvnni, avx512 };
+inline constexpr Isa kAllIsas[] = {Isa::scalar, Isa::avx2, Isa::avxvnni, Isa::avx512};  // slowest first
 
 // The widest table this machine can run.
 Isa best_isa();
 bool isa_supported(Isa isa);
 const Kernels& kernels_for(Isa isa);
-// Parses scalar|avx2|avx512 (OUTRIDER_ISA); false when the name is unknown.
+// Parses a table's name (OUTRIDER_ISA); false when the name is unknown.
 bool parse_isa(const char* name, Isa& isa);
 
 extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
+extern const Kernels kAvxVnniKernels;
 extern const Kernels kAvx512Kernels;
 
 }  // namespace outrider::kernels

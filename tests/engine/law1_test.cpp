@@ -107,7 +107,7 @@ TEST_P(Law1, NoDrafterChangesTheText) {
 TEST_P(Law1, ThreadsAndInstructionSetsChangeNothing) {
   const auto request = make_request(f.prompt(70, 5), 0.9f, 40);
   const auto plain = run(*f.engine(nullptr), request);
-  for (const auto isa : {kernels::Isa::scalar, kernels::Isa::avx2, kernels::Isa::avx512}) {
+  for (const auto isa : kernels::kAllIsas) {
     if (!kernels::isa_supported(isa)) continue;
     for (const int threads : {1, 2}) EXPECT_EQ(run(*f.engine(std::make_unique<FuzzDrafter>(9, 300, plain), {.context = 512}, threads, isa), request), plain) << int(isa) << " " << threads;
   }

@@ -55,8 +55,8 @@ struct TestActivations {
 };
 
 inline std::vector<const Kernels*> tables() {
-  std::vector<const Kernels*> all{&kScalarKernels};
-  for (const Isa isa : {Isa::avx2, Isa::avx512})
+  std::vector<const Kernels*> all;
+  for (const Isa isa : kAllIsas)
     if (isa_supported(isa)) all.push_back(&kernels_for(isa));
   return all;
 }

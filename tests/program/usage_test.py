@@ -218,7 +218,7 @@ class Help(ProgramTest):
         self.assertEqual(len({o["name"] for o in options()}), len(options()))
 
     def test_version(self):
-        self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avx512)\n$")
+        self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avxvnni|avx512)\n$")
         self.assertEqual(run("--version").text, run("version").text)
         self.assertTrue({"version", "kernels"} <= set(run("version", "--json").json))
 

@@ -114,7 +114,7 @@ TEST(Exact, TheChosenTokenIsThatOfTheWholeComputation) {
       const SamplingSettings s = make_settings(seed * 31 + uint64_t(n), n);
       const std::vector<int32_t> history = {3, 5, 5, int32_t(n / 4), 5, 0, 69};
       const int expected = plain_choice(edit(row, s, history, live), s);
-      for (const kernels::Isa isa : {kernels::Isa::scalar, kernels::Isa::avx2, kernels::Isa::avx512}) {
+      for (const kernels::Isa isa : kernels::kAllIsas) {
         if (!kernels::isa_supported(isa)) continue;
         Sampler sampler(s, n, padding, kernels::kernels_for(isa));
         ASSERT_EQ(sampler.choose(row, kPosition, history, {}), expected)

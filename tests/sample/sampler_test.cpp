@@ -282,7 +282,7 @@ TEST(Sampler, EveryInstructionSetChoosesTheSame) {
     if (trial % 3 == 0) s.top_k = 30;
     const std::vector<float> row = random_row(1000 + trial, 2, uint64_t(trial));
     std::set<int> chosen;
-    for (Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
+    for (Isa isa : kernels::kAllIsas) {
       if (!kernels::isa_supported(isa)) continue;
       Sampler sampler(s, int32_t(row.size()), {}, kernels::kernels_for(isa));
       chosen.insert(sampler.choose(row, trial, {}, {}));
