@@ -23,8 +23,9 @@ constexpr uint64_t kIndexMask = 0xffffffffu;
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : shares_(size_t(std::max(threads, 1))) {
+ThreadPool::ThreadPool(int threads, uint32_t jobs_before) : shares_(size_t(std::max(threads, 1))) {
   OUTRIDER_CHECK(threads >= 1);
+  for (Share& s : shares_) s.ticket.store(uint64_t(jobs_before) << 32);
   sigset_t all, before;  // workers inherit the mask: signals go to the calling thread, whose reads they are meant to interrupt
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -44,10 +45,11 @@ void ThreadPool::take_share(uint64_t epoch, int share) {
   uint64_t ticket = next.load(std::memory_order_acquire);
   while (ticket >> 32 == epoch) {
     const int64_t item = int64_t(ticket & kIndexMask);
-    // Read before the ticket is taken: if taking succeeds the job is still open and these were its fields.
-    const int64_t end = items_.load(std::memory_order_relaxed) * (share + 1) / size();
-    const Call call = call_.load(std::memory_order_relaxed);
-    void* context = context_.load(std::memory_order_relaxed);
+    // Read before the ticket is taken: if taking succeeds the job is still open and these were its fields. Acquire pairs with the
+    // stores in dispatch(): who sees a field of the next job sees that this one is closed as well, and does not get the ticket.
+    const int64_t end = items_.load(std::memory_order_acquire) * (share + 1) / size();
+    const Call call = call_.load(std::memory_order_acquire);
+    void* context = context_.load(std::memory_order_acquire);
     if (item >= end) return;
     if (!next.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     call(context, item);
@@ -64,9 +66,9 @@ void ThreadPool::dispatch(int64_t items, Call call, void* context) {
   OUTRIDER_CHECK(items < int64_t(kIndexMask));
   const uint64_t epoch = ((shares_[0].ticket.load(std::memory_order_relaxed) >> 32) + 1) & kIndexMask;
   for (Share& s : shares_) s.ticket.store(epoch << 32 | kIndexMask, std::memory_order_release);  // closed: late workers of the last job find no item
-  items_.store(items, std::memory_order_relaxed);
-  call_.store(call, std::memory_order_relaxed);
-  context_.store(context, std::memory_order_relaxed);
+  items_.store(items, std::memory_order_release);
+  call_.store(call, std::memory_order_release);
+  context_.store(context, std::memory_order_release);
   done_.store(0, std::memory_order_relaxed);
   for (int t = 0; t < size(); ++t) shares_[size_t(t)].ticket.store(epoch << 32 | uint64_t(items * t / size()), std::memory_order_release);
   signal_.fetch_add(1);

@@ -13,8 +13,9 @@ namespace outrider {
 
 class ThreadPool {
  public:
-  // `threads` ≥ 1 counts the caller. Workers spin for a while after each job, then sleep.
-  explicit ThreadPool(int threads);
+  // `threads` ≥ 1 counts the caller. Workers spin for a while after each job, then sleep. Jobs are numbered on from `jobs_before`,
+  // modulo 2³²; tests start near the end.
+  explicit ThreadPool(int threads, uint32_t jobs_before = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
