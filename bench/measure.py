@@ -23,8 +23,10 @@ def mean_log(node, pick, level=0):
     return statistics.fmean(mean_log(child, pick, level + 1) for child in pick(node, level))
 
 
-def count(node):
-    return sum(map(count, node)) if isinstance(node, list) else 1
+def varies(node, fixed_levels, level=0):
+    """Is there a list with something to draw from at a level that is resampled?"""
+    if not isinstance(node, list): return False
+    return level >= fixed_levels and len(node) > 1 or any(varies(child, fixed_levels, level + 1) for child in node)
 
 
 def bootstrap(ratios, fixed_levels=0, resamples=4000, seed=1):
@@ -33,7 +35,7 @@ def bootstrap(ratios, fixed_levels=0, resamples=4000, seed=1):
     ratios is a nested list, e.g. [prompts][repeats] or [tasks][prompts][repeats]. The children of a list weigh the same. Each
     level is resampled, except the outermost fixed_levels (tasks are chosen, not drawn)."""
     centre = math.exp(mean_log(ratios, lambda node, level: node))
-    if count(ratios) < 2: return centre, math.nan, math.nan
+    if not varies(ratios, fixed_levels): return centre, math.nan, math.nan
     dice = random.Random(seed)
     means = sorted(mean_log(ratios, lambda node, level: node if level < fixed_levels else dice.choices(node, k=len(node))) for _ in range(resamples))
     return centre, math.exp(means[int(0.025 * resamples)]), math.exp(means[int(0.975 * resamples) - 1])
@@ -117,19 +119,41 @@ def warn_if_busy():
         print(f"note: this machine has been busy (load {load:.1f}); figures from a busy machine mean little", flush=True)
 
 
+# ---- prompts ---------------------------------------------------------------------------------------------------------
+
+def load_prompts(path, tasks, per_task):
+    """{task: prompts}, of some tasks when named, the first per_task of each when not 0."""
+    prompts, skipped = {}, 0
+    for line in open(path, encoding="utf-8"):
+        p = json.loads(line)
+        if tasks and p["task"] not in tasks: continue
+        roles = [m["role"] for m in p["messages"]]
+        if roles not in (["user"], ["system", "user"]): skipped += 1; continue
+        prompts.setdefault(p["task"], []).append(p)
+    if skipped: print(f"{skipped} prompt(s) with earlier turns are left out: `outrider run` takes one message")
+    if missing := set(tasks) - set(prompts): sys.exit(f"bench: no prompts for the task(s) {', '.join(sorted(missing))} in {path}")
+    return {t: ps[:per_task] if per_task else ps for t, ps in prompts.items()}
+
+
 # ---- running and keeping ---------------------------------------------------------------------------------------------
 
-def run_json(command, timeout_s=1800, environment=None):
-    """The JSON a command prints, the last value when llama.cpp prints lines before it."""
+def run_text(command, timeout_s=1800, environment=None):
+    """What a command prints."""
     try: done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s, env=environment)
     except OSError as e: raise Failed(f"{command[0]}: {e.strerror}")
     except subprocess.TimeoutExpired: raise Failed(f"{command[0]} ran longer than {timeout_s} s")
     if done.returncode:
         words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
         raise Failed(f"{command[0]} ended with code {done.returncode}: {words[-1]}")
-    start = min((i for i in (done.stdout.find("{"), done.stdout.find("[")) if i >= 0), default=-1)
-    try: return json.loads(done.stdout[start:])
-    except ValueError: raise Failed(f"{command[0]} did not print JSON: {done.stdout[:80]!r}")
+    return done.stdout
+
+
+def run_json(command, timeout_s=1800, environment=None):
+    """The JSON a command prints, the last value when llama.cpp prints lines before it."""
+    text = run_text(command, timeout_s, environment)
+    start = min((i for i in (text.find("{"), text.find("[")) if i >= 0), default=-1)
+    try: return json.loads(text[start:])
+    except ValueError: raise Failed(f"{command[0]} did not print JSON: {text[:80]!r}")
 
 
 class Rows:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """bench/: the statistics on numbers worked out by hand, and the programs against fake engines."""
 import json, math, os, pathlib, subprocess, sys, tempfile, unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
-import measure
+import llama_server, measure, peer_spec
 
 FAKE_OUTRIDER = '''#!/usr/bin/env python3
 import json, os, sys
@@ -17,10 +18,12 @@ if a[0] == "bench":
     sys.exit(print(json.dumps(dict(context=int(a[a.index("--context") + 1]), probe=rate("read", "gb_per_s") | rate("int8", "gmac_per_s"), rows=rows, split=[dict(n=8, ms=50.0, parts=dict(head=10.0, down=40.0))]))))
 held = 2 if os.environ.get("OUTRIDER_ISA") == "avx2" else 1
 if a[0] == "bench-passes": sys.exit(print(json.dumps(dict(rows=[dict(n=n, ms=held * (50.0 + n)) for n in (1, 8)], depth=0, prefill512_ms=5120.0))))
+if a[0] == "template": sys.exit(print("user:" + a[a.index("-p") + 1], end=""))
+if a[0] == "tokenize": sys.exit(print(json.dumps(dict(ids=list(a[a.index("-p") + 1].encode())))))
 plain = "--spec" in a and a[a.index("--spec") + 1] == "off"
 text = "the text" if plain or not os.environ.get("FAKE_WRONG") else "another text"
 speed = 10.0 if plain else 15.0
-print(json.dumps(dict(text=text, finish_reason="stop", completion_tokens=40, timings=dict(decode_tok_per_s=speed, total_ms=400 / speed * 100, load_ms=0.0),
+print(json.dumps(dict(text=text, finish_reason="stop", prompt_tokens=int(os.environ.get("FAKE_PROMPT", 6)), completion_tokens=40, timings=dict(decode_tok_per_s=speed, total_ms=400 / speed * 100, load_ms=0.0),
                       draft=dict(rounds=20, drafted=30, accepted=20, emitted_per_round=2.0))))
 '''
 FAKE_PEER_PROBE = '''#!/usr/bin/env python3
@@ -34,6 +37,29 @@ print(json.dumps(dict(rows=[dict(n=n, ms=held * (100.0 + 2 * n + depth)) for n i
 FAKE_LLAMA_BENCH = '''#!/usr/bin/env python3
 import json
 print(json.dumps([dict(n_prompt=512, n_gen=0, avg_ts=50.0), dict(n_prompt=0, n_gen=64, avg_ts=8.0)]))
+'''
+FAKE_LLAMA_SERVER = '''#!/usr/bin/env python3
+import http.server, json, pathlib, sys, time
+a = sys.argv[1:]
+if "--version" in a: sys.exit(print("version: fake 7", file=sys.stderr))
+if "--help" in a: sys.exit(print("--spec-type none,draft-simple,draft-mtp,ngram-simple,ngram-mod"))
+kind = a[a.index("--spec-type") + 1] if "--spec-type" in a else "plain"
+with open(pathlib.Path(sys.argv[0]).with_name("log"), "a") as f: f.write(kind + "\\n")
+if kind == "ngram-simple": sys.exit(print("no memory left"))
+together = 3 if kind == "draft-simple" else 1  # tokens a step
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_): pass
+    def do_GET(self): self.send_response(200); self.send_header("Content-Length", "0"); self.end_headers()
+    def event(self, **values): self.wfile.write(b"data: " + json.dumps(values).encode() + b"\\n\\n")
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert asked["stream"] and not asked["cache_prompt"]
+        self.send_response(200); self.end_headers()
+        for n in range(1, asked["n_predict"] + 1):
+            if n % together == 1 % together: time.sleep(0.03)
+            self.event(content="x", tokens_predicted=n, stop=False)
+        self.event(content="", stop=True, tokens_predicted=n, tokens_evaluated=len(asked["prompt"]), timings=dict(draft_n=8, draft_n_accepted=6) if together > 1 else {})
+http.server.HTTPServer(("127.0.0.1", int(a[a.index("--port") + 1])), Handler).serve_forever()
 '''
 
 
@@ -51,6 +77,7 @@ class Statistics(unittest.TestCase):
 
     def test_one_value_has_no_interval(self):
         self.assertTrue(math.isnan(measure.bootstrap([[1.5]])[1]))
+        self.assertTrue(math.isnan(measure.bootstrap([[[1.5]], [[1.2]]], fixed_levels=1)[1]))
 
     def test_verdicts_need_the_whole_interval(self):
         self.assertEqual(measure.verdict(1.04, 1.2), "faster")
@@ -64,7 +91,7 @@ class Programs(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.place = pathlib.Path(temporary.name)
-        for name, text in (("outrider", FAKE_OUTRIDER), ("llama-bench", FAKE_LLAMA_BENCH), ("peer_probe", FAKE_PEER_PROBE)):
+        for name, text in (("outrider", FAKE_OUTRIDER), ("llama-bench", FAKE_LLAMA_BENCH), ("peer_probe", FAKE_PEER_PROBE), ("llama-server", FAKE_LLAMA_SERVER)):
             (self.place / name).write_text(text)
             (self.place / name).chmod(0o755)
         (self.place / "model.gguf").write_bytes(b"GGUF")
@@ -129,6 +156,81 @@ class Programs(unittest.TestCase):
         done = self.run_tool("peer", "--llama-bench", "/no/such/llama-bench")
         self.assertEqual(done.returncode, 1)
         self.assertIn("/no/such/llama-bench", done.stderr)
+
+    def peer_spec(self, settings, *arguments, **environment):
+        return self.run_tool("peer", "--spec", "--llama-server", str(self.place / "llama-server"), "--draft", self.place / "model.gguf", "--prompts", self.place / "prompts.jsonl",
+                             "--settings", settings, "--shortest", "1", *arguments, **environment)
+
+    def starts(self): return (self.place / "log").read_text().split()
+
+    def test_peer_spec_compares_by_task_and_interleaves(self):
+        done = self.peer_spec("draft-6-0.75", "--per-task", "1")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        there = ["ours spec", "ours plain", "plain", "draft-6-0.75"]
+        self.assertEqual([r["arm"] for r in self.rows("answer")], there + there[::-1])
+        self.assertEqual(self.starts(), ["plain", "draft-simple"])
+        self.assertEqual(self.rows("best")[0]["per_task"], {"copy": "draft-6-0.75"})
+        ratios = {r["what"]: r for r in self.rows("summary")}
+        self.assertAlmostEqual(ratios["ours: drafted / plain"]["ratio"], 1.5)
+        theirs = ratios["llama.cpp (one setting for all, draft-6-0.75) / its plain"]
+        self.assertGreater(theirs["low"], 1.5)
+        self.assertAlmostEqual(ratios["ours drafted / llama.cpp (one setting for all, draft-6-0.75)"]["ratio"], 1.5 * ratios["plain: ours / llama.cpp"]["ratio"] / theirs["ratio"])
+        self.assertEqual((self.rows("card")[0]["peer"], self.rows("answer")[3]["prompt_tokens"]), ("fake 7", 6))
+        self.assertIn("75%", done.stdout)
+
+    def test_peer_spec_starts_servers_anew_that_remember_or_do_not_fit(self):
+        done = self.peer_spec("ngram-mod,draft-3-0", "--per-task", "1", "--servers", "1")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(self.starts(), ["plain", "ngram-mod", "draft-simple", "ngram-mod", "plain"])
+
+    def test_peer_spec_goes_on_after_a_failed_setting_and_says_so(self):
+        done = self.peer_spec("ngram-simple", "--rounds", "1", "--per-task", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ngram-simple: llama-server ended with code 0: no memory left", done.stdout)
+        self.assertEqual(self.rows("best")[0]["single"], "plain")
+
+    def test_peer_spec_notices_other_prompts_and_other_texts(self):
+        self.assertIn("ours plain read 7 prompt tokens, not 6", self.peer_spec("plain", "--rounds", "1", "--per-task", "1", FAKE_PROMPT="7").stdout)
+        done = self.peer_spec("plain", "--rounds", "1", "--per-task", "1", FAKE_WRONG="1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("DIFFERENT TEXT: copy-1", done.stdout)
+
+    def test_peer_spec_knows_its_settings(self):
+        done = self.peer_spec("plain,ngram-magic")
+        self.assertIn("«ngram-magic»", done.stderr)
+        self.assertIn("ngram-simple, ngram-mod", done.stderr)
+
+
+class PeerSpec(unittest.TestCase):
+    def test_tokens_that_left_with_the_first_are_not_counted(self):
+        self.assertAlmostEqual(llama_server.decode_rate([(1.0, 1), (1.0005, 2), (1.5, 3), (1.5001, 4), (2.0, 5)], 99), 3.0)
+
+    def test_tokens_over_the_limit_are_not_counted(self):
+        self.assertAlmostEqual(llama_server.decode_rate([(1.0, 1), (2.0, 9)], 5), 4.0)
+
+    def test_one_burst_has_no_rate(self):
+        self.assertIsNone(llama_server.decode_rate([(1.0, 1), (1.0001, 2)], 99))
+        self.assertIsNone(llama_server.decode_rate([], 99))
+
+    def test_settings_become_flags(self):
+        self.assertEqual(llama_server.setting_flags("plain", "d"), [])
+        self.assertEqual(llama_server.setting_flags("draft-3-0.75+ngram-mod", "d"), ["--spec-type", "draft-simple,ngram-mod", "-md", "d", "--spec-draft-n-max", "3", "--spec-draft-p-min", "0.75"])
+
+    def test_default_settings_are_plain_the_lengths_and_what_the_server_offers(self):
+        self.assertEqual(peer_spec.chosen_settings("default,ngram-a", ["ngram-a"]), ["plain", "draft-3-0", "draft-6-0", "draft-10-0", "draft-3-0.75", "draft-6-0.75", "draft-10-0.75", "ngram-a"])
+
+    def test_the_best_setting_may_differ_by_task(self):
+        def visit(task, **rates): return dict(task=task, prompt=task, answers={a: dict(rate=r) for a, r in rates.items()})
+        visits = [visit("a", plain=10.0, x=20.0, y=15.0), visit("b", plain=10.0, x=4.0, y=9.0), visit("b", plain=10.0, x=None, y=9.0)]
+        self.assertEqual(peer_spec.best_setting(visits, ["plain", "x", "y", "never"]), "y")
+        self.assertEqual(peer_spec.best_setting(visits[:1], ["plain", "x", "y"]), "x")
+        self.assertEqual(peer_spec.best_setting(visits[1:], ["plain", "x", "y"]), "plain")
+        self.assertEqual(peer_spec.ratios(visits, {"a": "x", "b": "y"}, peer_spec.everywhere(visits, "plain")), [[[2.0]], [[0.9, 0.9]]])
+
+    def test_memory_decides_how_many_servers_stay(self):
+        with tempfile.NamedTemporaryFile() as model, mock.patch.object(measure, "first", return_value=str(7 * 10**9 // 1024)):
+            model.truncate(10**9)
+            self.assertEqual(llama_server.room_in_memory([model.name]), 2)
 
 
 if __name__ == "__main__": unittest.main()
