@@ -111,10 +111,10 @@ struct Lanes {
     h = _mm_max_ps(h, _mm_movehl_ps(h, h));
     return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
   }
-  OUTRIDER_INLINE int sum_int(I x) {
-    alignas(32) int lane[8];
+  OUTRIDER_INLINE int sum_int(I x) {  // modulo 2³²
+    alignas(32) uint32_t lane[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lane), _mm256_add_epi32(x.a, x.b));
-    return lane[0] + lane[1] + lane[2] + lane[3] + lane[4] + lane[5] + lane[6] + lane[7];
+    return int(lane[0] + lane[1] + lane[2] + lane[3] + lane[4] + lane[5] + lane[6] + lane[7]);
   }
   OUTRIDER_INLINE void store_half(void* p, F x) {
     auto* h = static_cast<__m128i*>(p);

@@ -17,18 +17,17 @@ uint32_t probe_read(const std::byte* data, int64_t bytes) {
 template <class L>
 uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds) {
   constexpr int kSums = L::kProbeSums;
+  static_assert(kSums <= kProbeWords);
   typename L::I sum[kSums];
 #pragma GCC unroll 16
   for (int i = 0; i < kSums; ++i) sum[i] = L::zero_int();
   auto x = L::load_bytes(codes);  // once: with a load a round, loads would set the pace and not the multipliers
-  for (int64_t round = 0; round < rounds; ++round)
-#pragma GCC unroll 1
-    for (int first = 0; first < kProbeWords; first += kSums) {
-      x = L::opaque(x);
-      asm volatile("" : "+r"(a));
+  for (int64_t round = 0; round < rounds; ++round) {
+    x = L::opaque(x);
+    asm volatile("" : "+r"(a));
 #pragma GCC unroll 16
-      for (int i = 0; i < kSums; ++i) sum[i] = L::dot(sum[i], x, a + first + i);
-    }
+    for (int i = 0; i < kProbeWords; ++i) sum[i % kSums] = L::dot(sum[i % kSums], x, a + i);
+  }
   auto total = sum[0];
 #pragma GCC unroll 16
   for (int i = 1; i < kSums; ++i) total = L::add_int(total, sum[i]);
