@@ -12,8 +12,7 @@ __attribute__((always_inline)) inline float quantise_values(const float* x, int 
   for (int i = 0; i < n; i += 16) top = L::max(L::abs(L::load(x + i)), top);
   const float largest = L::reduce_max(top);
   const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
-  for (int i = 0; i < n; i += 16)
-    L::store_int8(codes + i, L::round(L::max(L::min(L::mul(L::load(x + i), L::set(inverse)), L::set(127.0f)), L::set(-127.0f))));
+  for (int i = 0; i < n; i += 16) L::store_int8(codes + i, codes_of<L>(L::load(x + i), inverse, 127.0f));
   return largest / 127.0f;
 }
 
@@ -48,7 +47,7 @@ __attribute__((always_inline)) inline void prepare_run(const float* x, int8_t* h
   scale = largest / limit;
   debt[0] = debt[1] = 0;
   for (int i = 0; i < 32; i += 16) {
-    const auto code = L::round(L::max(L::min(L::mul(L::load(x + i), L::set(inverse)), L::set(limit)), L::set(-limit)));
+    const auto code = codes_of<L>(L::load(x + i), inverse, limit);
     const auto up = L::template shift_right<7>(L::add_int(code, L::int_of(64)));
     const auto rest = L::sub_int(code, L::template shift_left<7>(up));
     L::store_int8(high + i, up), L::store_int8(low + i, rest);

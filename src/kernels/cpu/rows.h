@@ -41,6 +41,12 @@ __attribute__((always_inline)) inline void store_tail(float* x, int64_t count, t
   for (int i = 0; i < count; ++i) x[i] = l[i];
 }
 
+// Integer codes of x in ±limit: x · inverse, rounded to even; NaN becomes limit.
+template <class L>
+__attribute__((always_inline)) inline typename L::I codes_of(typename L::F x, float inverse, float limit) {
+  return L::round(L::max(L::min(L::mul(x, L::set(inverse)), L::set(limit)), L::set(-limit)));
+}
+
 // Codes, scale and sums of one 32-block into a panel record.
 template <class L>
 void quantise(const float* x, int64_t blocks, const Activations& a, int column, int64_t first_block) {
@@ -54,8 +60,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
     alignas(16) int32_t codes[8];
     int sums[2];
     for (int h = 0; h < 2; ++h) {
-      const F q = L::max(L::min(L::mul(h ? v1 : v0, L::set(inverse)), L::set(127.0f)), L::set(-127.0f));
-      const auto rounded = L::round(q);
+      const auto rounded = codes_of<L>(h ? v1 : v0, inverse, 127.0f);
       L::store_int8(codes + 4 * h, rounded);
       sums[h] = L::sum_int(rounded);
     }
