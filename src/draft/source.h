@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "sample/top.h"
 
 namespace outrider {
 
@@ -48,13 +49,6 @@ class Reader {
   // Distinct guesses at what follows the text and then `drafted` (the path down a draft tree, at most 31 tokens), best first.
   // Constant time, allocates nothing.
   virtual void guess(std::span<const int32_t> drafted, Guesses& out) const = 0;
-};
-
-// The target's own most probable tokens at a place it has computed.
-struct TopTokens {
-  static constexpr int kCount = 8;
-  std::array<int32_t, kCount> token{};
-  std::array<float, kCount> probability{};  // at temperature 1, descending; token[i] counts where probability[i] > 0
 };
 
 class Source {

@@ -1,0 +1,67 @@
+#include "draft/step_costs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace outrider {
+
+namespace {
+
+constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
+constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
+constexpr int kManyRows = 64;        // from here on arithmetic is the limit
+constexpr double kLive = 0.25, kShape = 0.2, kDrift = 0.08;  // weights of the newest sample
+constexpr double kOdd = 1.5;         // a sample further off than this (another program had the processor) counts as this far
+
+double blend(double old, double fresh, double weight) { return old + weight * (fresh - old); }
+
+}  // namespace
+
+int StepCosts::index(int64_t context) {
+  return std::clamp(int(std::bit_width(uint64_t(std::max<int64_t>(context, 0)) / 1024)), 0, kBuckets - 1);
+}
+
+// What was seen of n; else of the nearest n on the same side of the knee; else 1.
+double StepCosts::shape_of(const Bucket& b, int rows) const {
+  if (b.shape[size_t(rows)] > 0) return b.shape[size_t(rows)];
+  for (int off = 1; off < 8; ++off)
+    for (const int near : {rows - off, rows + off})
+      if (near > 1 && near < kRows && (near - 1) / 8 == (rows - 1) / 8 && b.shape[size_t(near)] > 0) return b.shape[size_t(near)];
+  return 1;
+}
+
+double StepCosts::predict_ms(int rows, int64_t context) const {
+  const Bucket* b = &bucket(context);
+  for (int i = index(context); b->one_row_ms == 0 && i > 0;) b = &buckets_[size_t(--i)];
+  if (b->one_row_ms == 0) return 0;
+  const double one = b->one_row_ms, row = row_ms_ > 0 ? row_ms_ : one * kUnknownRow;
+  const double base = std::max(one * (1 + kMoreRow * (rows - 1)), row * rows);
+  return rows <= 1 ? one : base * shape_of(*b, std::min(rows, kRows - 1));
+}
+
+void StepCosts::learn(int rows, int64_t context, double ms) {
+  if (rows < 1 || !(ms > 0)) return;
+  if (rows >= kManyRows) {
+    row_ms_ = row_ms_ > 0 ? blend(row_ms_, ms / rows, kLive) : ms / rows;
+    return;
+  }
+  Bucket& b = buckets_[size_t(index(context))];
+  const double expected = predict_ms(rows, context);
+  if (expected == 0 || (b.one_row_ms == 0 && rows == 1)) {
+    if (rows == 1) b.one_row_ms = ms;
+    return;
+  }
+  if (b.one_row_ms == 0) b.one_row_ms = predict_ms(1, context);  // a neighbour's, until a row alone is seen here
+  const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
+  if (rows == 1) {
+    b.one_row_ms *= std::pow(off, kLive);
+    return;
+  }
+  // The machine's own speed changes: what is seen of n says something of the limit it runs into.
+  const bool computing = row_ms_ * rows > b.one_row_ms * (1 + kMoreRow * (rows - 1));
+  (computing ? row_ms_ : b.one_row_ms) *= std::pow(off, kDrift);
+  if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), 0.3, 3.0));
+}
+
+}  // namespace outrider

@@ -1,0 +1,36 @@
+#pragma once
+// What a pass over n rows costs, learned from the passes themselves. Two live figures carry most of it: the time one row takes (the
+// weights are read once, whatever n is) and the time a row adds once arithmetic is the limit, which reading a prompt shows:
+//
+//   V(n) = max(one_row · (1 + 0.02 (n − 1)), a_row · n) · shape[n]
+//
+// shape[n] is what was seen of n against that, so the steps of the real staircase stay. All of it by context length: attention grows.
+#include <array>
+#include <cstdint>
+
+namespace outrider {
+
+class StepCosts {
+ public:
+  static constexpr int kRows = 33;  // up to here each n has a shape of its own
+
+  bool known(int64_t context) const { return bucket(context).one_row_ms > 0; }
+  // 0 while nothing was measured.
+  double predict_ms(int rows, int64_t context) const;
+  void learn(int rows, int64_t context, double ms);
+
+ private:
+  struct Bucket {
+    double one_row_ms = 0;
+    std::array<float, kRows> shape{};  // 0 = not seen
+  };
+  static constexpr int kBuckets = 8;   // by powers of two from 1024 tokens
+  static int index(int64_t context);
+  const Bucket& bucket(int64_t context) const { return buckets_[size_t(index(context))]; }
+  double shape_of(const Bucket& b, int rows) const;
+
+  std::array<Bucket, kBuckets> buckets_{};
+  double row_ms_ = 0;  // of passes over many rows
+};
+
+}  // namespace outrider
