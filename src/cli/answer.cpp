@@ -34,7 +34,7 @@ class Listener final : public StopRule {
 nlohmann::ordered_json step_json(const StepRecord& s) {
   return {{"start_ms", s.start_ms}, {"draft_ms", s.draft_ms}, {"verify_ms", s.verify_ms}, {"sample_ms", s.sample_ms}, {"commit_ms", s.commit_ms},
           {"prompt_rows", s.prompt_rows}, {"rows", s.rows}, {"drafted", s.drafted}, {"accepted", s.accepted}, {"rejected", s.rejected},
-          {"untested", s.untested}, {"cut", s.cut}, {"choices", s.choices}, {"emitted", s.emitted}};
+          {"untested", s.untested}, {"cut", s.cut}, {"choices", s.choices}, {"emitted", s.emitted}, {"expected_ms", s.expected_ms}, {"expected_tokens", s.expected_tokens}};
 }
 
 nlohmann::ordered_json positions(const std::array<int64_t, kMaxDraftRows>& counts, const std::array<int64_t, kMaxDraftRows>& drafted) {
@@ -76,6 +76,7 @@ std::string figures_line(const AnswerResult& r, std::string_view drafter) {
   if (a.decode_tokens_per_s() > 0) line += fmt::format(", {:.1f} tok/s", a.decode_tokens_per_s());
   if (a.drafted > 0 && a.rounds > 0)
     line += fmt::format(", {:.2f} a round ({}: {} of {} drafted were right)", double(a.emitted) / double(a.rounds), drafter, a.accepted, a.drafted);
+  if (a.drafted > 0 && a.plain_ms > 0) line += fmt::format(", {:.2f} × plain", a.plain_ms / (a.plain_ms - a.gained_ms));
   if (r.interrupted) line += ", interrupted";
   return line;
 }

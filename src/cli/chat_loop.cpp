@@ -126,7 +126,7 @@ class Chat {
     }
     if (specs.empty()) return say("speculation: " + std::string(engine_->drafter_kind()));
     SpecPlan limits = runtime_.options.spec;  // those of the command line stay
-    limits.ngram = limits.model = limits.automatic = false;
+    limits.model = limits.automatic = limits.fixed = false, limits.sources.clear();
     const auto plan = parse_spec(specs, runtime_.draft != nullptr, limits);
     if (!plan) return void(report(plan.error()));
     if (auto r = set_spec(*plan); !r) {

@@ -63,13 +63,13 @@ constexpr Option kOptionTable[] = {
     {"seed", "-s", Kind::integer, "N", "", 0, kAny, "", "Sampling", "seed of the noise; default: a random one, printed by --json", kRun},
 
     {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model with the same vocabulary, to draft with", kRun | kVerify},
-    {"draft-max", "--draft-n", Kind::integer, "N", "", 0, 31, "", "Speculation", "drafted tokens a round at most; 0: none. Default 4 for a model, 8 for n-gram", kRun},
+    {"draft-max", "--draft-n", Kind::integer, "N", "", 0, 31, "", "Speculation", "drafted tokens a round at most; 0: none. Default: as many as are expected to pay", kRun},
     {"draft-min", "", Kind::integer, "N", "0", 0, 31, "", "Speculation", "shorter drafts are dropped", kRun},
-    {"draft-p-min", "", Kind::number, "P", "0.6", 0, 1, "", "Speculation", "a draft model stops when it is less certain than P", kRun},
+    {"draft-p-min", "", Kind::number, "P", "0", 0, 1, "", "Speculation", "a draft model stops when it is less certain than P", kRun},
     {"draft-cache-type-k", "-ctkd,--cache-type-k-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's keys", kRun},
     {"draft-cache-type-v", "-ctvd,--cache-type-v-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's values", kRun},
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
-     "auto, off, model[:max=,min=,p_min=], ngram[:max=,min=,match=,long=]; give model and ngram together to have both", kRun},
+     "auto, off, or who may draft: model[:max=,p_min=], lookup[:match=], recycle, prediction; each also takes min=, max=, width= and fixed=1 (draft all that is allowed, whatever it costs); may be repeated", kRun},
 
     {"no-bos", "", Kind::flag, "", "", 0, 0, "", "Text", "leave out the token that starts a text", kTokenize},
     {"plain", "", Kind::flag, "", "", 0, 0, "", "Text", "read control tokens as text", kTokenize},

@@ -40,7 +40,7 @@ Result<void> plan_draft(RuntimeOptions& o, const ModelPlan& target, MemoryPlan& 
   weigh_draft(o, target.weight_bytes, draft->weight_bytes);
   if (!o.spec.model) return {};
   plan.rows.push_back({"draft model: weights", draft->weight_bytes});
-  plan.rows.push_back({"draft model: KV cache and buffers", ModelDrafter::bytes(*draft, drafter_options(o, o.spec.model_limits))});
+  plan.rows.push_back({"draft model: KV cache and buffers", ModelWriter::bytes(*draft, writer_options(o))});
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include "cli/model_file.h"
 #include "cli/plan.h"
 #include "cli/terminal.h"
-#include "draft/cascade.h"
+#include "draft/blend.h"
 
 namespace outrider::cli {
 
@@ -17,8 +17,8 @@ EngineOptions engine_options(const RuntimeOptions& o) {
   return {.context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes, .k_type = o.k_type, .v_type = o.v_type};
 }
 
-ModelDrafter::Options drafter_options(const RuntimeOptions& o, const DraftLimits& limits) {
-  return {.limits = limits, .k_type = o.draft_k_type, .v_type = o.draft_v_type, .context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes};
+ModelWriter::Options writer_options(const RuntimeOptions& o) {
+  return {.k_type = o.draft_k_type, .v_type = o.draft_v_type, .context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes};
 }
 
 Result<const kernels::Kernels*> choose_kernels() {
@@ -114,17 +114,18 @@ Result<std::unique_ptr<Runtime>> load_target(const Values& values) {
 }
 
 Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) const {
-  std::unique_ptr<Drafter> by_model;
+  if (spec.off()) return std::unique_ptr<Drafter>();
+  std::unique_ptr<ModelWriter> writer;
   if (spec.model) {
     OUTRIDER_CHECK(draft != nullptr);
-    auto made = ModelDrafter::make(*draft, *kernels, *pool, drafter_options(options, spec.model_limits));
+    auto wanted = writer_options(options);
+    wanted.min_probability = spec.limits.min_probability;
+    auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted);
     if (!made) return made.error();
-    by_model = std::move(*made);
+    writer = std::move(*made);
   }
-  if (!spec.ngram) return by_model;
-  auto by_ngram = std::make_unique<NgramDrafter>(NgramDrafter::Options{.limits = spec.ngram_limits, .shortest_match = spec.shortest_match, .context = options.context});
-  if (!by_model) return std::unique_ptr<Drafter>(std::move(by_ngram));
-  return std::unique_ptr<Drafter>(std::make_unique<Cascade>(std::move(by_ngram), std::move(by_model), spec.long_match));
+  const Blend::Options how{.limits = spec.limits, .automatic = !spec.fixed, .model_max = spec.model_max, .width = spec.width, .context = options.context, .requests = options.requests};
+  return std::unique_ptr<Drafter>(std::make_unique<Blend>(make_sources(spec.sources, spec.source_options), std::move(writer), clock, how));
 }
 
 Result<std::unique_ptr<Engine>> Runtime::make_engine(std::unique_ptr<Drafter> drafter) const {

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "cli/options.h"
 #include "cli/spec.h"
-#include "draft/model_drafter.h"
+#include "draft/model_writer.h"
 #include "engine/engine.h"
 #include "text/tokenizer.h"
 
@@ -25,7 +25,7 @@ struct RuntimeOptions {
   bool verbose = false;  // tell the plan before loading
 };
 EngineOptions engine_options(const RuntimeOptions& options);
-ModelDrafter::Options drafter_options(const RuntimeOptions& options, const DraftLimits& limits);
+ModelWriter::Options writer_options(const RuntimeOptions& options);
 
 struct Runtime {
   SteadyClock clock;

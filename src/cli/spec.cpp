@@ -20,41 +20,76 @@ Result<double> number_of(const std::string& kind, const std::string& key, const 
   return x;
 }
 
+struct Key {
+  const char* name;
+  double low, high;
+  bool whole;
+  void (*set)(SpecPlan& plan, double value);
+};
+
+constexpr Key kMax{"max", 0, 31, true, [](SpecPlan& p, double x) { p.limits.max = int(x); }};
+constexpr Key kModelMax{"max", 0, 31, true, [](SpecPlan& p, double x) { p.model_max = int(x); }};
+constexpr Key kMin{"min", 0, 31, true, [](SpecPlan& p, double x) { p.limits.min = int(x); }};
+constexpr Key kWidth{"width", 1, 8, true, [](SpecPlan& p, double x) { p.width = int(x); }};
+constexpr Key kFixed{"fixed", 0, 1, true, [](SpecPlan& p, double x) { p.fixed = x > 0; }};
+constexpr Key kMinProbability{"p_min", 0, 1, false, [](SpecPlan& p, double x) { p.limits.min_probability = float(x); }};
+constexpr Key kMatch{"match", 1, 32, true, [](SpecPlan& p, double x) { p.source_options.shortest_match = int(x); }};
+
+std::vector<Key> keys_of(std::string_view kind) {
+  if (kind == "model") return {kModelMax, kMin, kMinProbability, kWidth, kFixed};
+  if (kind == "lookup") return {kMax, kMin, kMatch, kWidth, kFixed};
+  return {kMax, kMin, kWidth, kFixed};
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names{"model", "ngram"};  // ngram: what lookup is called elsewhere
+  for (const SourceKind& kind : source_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 Result<void> set_key(SpecPlan& plan, const std::string& kind, const std::string& key, const std::string& value) {
-  const bool model = kind == "model";
-  DraftLimits& limits = model ? plan.model_limits : plan.ngram_limits;
-  const bool known = key == "max" || key == "min" || (model ? key == "p_min" : key == "match" || key == "long");
-  if (!known) return spec_error(kind + " has no key «" + key + "»", model ? "known keys: max, min, p_min" : "known keys: max, min, match, long");
-  const auto x = key == "p_min" ? number_of(kind, key, value, 0, 1, false) : number_of(kind, key, value, key == "match" || key == "long" ? 1 : 0, key == "long" ? 32 : 31, true);
+  const std::vector<Key> keys = keys_of(kind);
+  const auto found = std::ranges::find(keys, std::string_view(key), [](const Key& k) { return std::string_view(k.name); });
+  if (found == keys.end()) {
+    std::vector<std::string> known;
+    for (const Key& k : keys) known.emplace_back(k.name);
+    return spec_error(kind + " has no key «" + key + "»", "known keys: " + listed(known));
+  }
+  const auto x = number_of(kind, key, value, found->low, found->high, found->whole);
   if (!x) return x.error();
-  if (key == "max") limits.max = int(*x);
-  if (key == "min") limits.min = int(*x);
-  if (key == "p_min") limits.min_probability = float(*x);
-  if (key == "match") plan.shortest_match = int(*x);
-  if (key == "long") plan.long_match = int(*x);
+  found->set(plan, *x);
   return {};
 }
 
 Error unknown_kind(const std::string& kind) {
-  const std::string kKinds[] = {"auto", "off", "model", "ngram"};
-  if (std::ranges::find(kKinds, kind) != std::end(kKinds)) return spec_error("«" + kind + "» stands alone, without keys or other kinds", "give it once, or name the kinds");
+  std::vector<std::string> names = kind_names();
+  if (kind == "auto" || kind == "off") return spec_error("«" + kind + "» stands alone, without keys or other kinds", "give it once, or name the kinds");
   if (kind.find(',') != std::string::npos) return spec_error("unknown kind «" + kind + "»", "name each kind by itself: --spec ngram --spec model");
-  const std::string near = nearest(kind, kKinds, 2);
-  return spec_error("unknown kind «" + kind + "»", near.empty() ? "known kinds: auto, off, model, ngram" : "did you mean " + near + "?");
+  names.insert(names.begin(), {"auto", "off"});
+  const std::string near = nearest(kind, names, 2);
+  return spec_error("unknown kind «" + kind + "»", near.empty() ? "known kinds: " + listed(names) : "did you mean " + near + "?");
 }
 
 Result<void> parse_one(SpecPlan& plan, const std::string& spec) {
   const size_t colon = spec.find(':');
-  const std::string kind = spec.substr(0, colon);
-  if (kind != "model" && kind != "ngram") return unknown_kind(kind);
-  (kind == "model" ? plan.model : plan.ngram) = true;
+  const std::string name = spec.substr(0, colon), kind = name == "ngram" ? "lookup" : name;
+  const SourceKind* source = find_source(kind);
+  if (source) plan.sources.push_back(source->name);
+  else if (kind == "model") plan.model = true;
+  else return unknown_kind(name);
   std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     const std::string pair = rest.substr(0, comma);
     rest = rest.substr(std::min(comma + 1, rest.size()));
     const size_t equals = pair.find('=');
-    if (equals == std::string::npos) return spec_error("«" + pair + "» is no key=value", "for example ngram:max=8,match=3");
+    if (equals == std::string::npos) return spec_error("«" + pair + "» is no key=value", "for example lookup:max=8,match=3");
     if (auto r = set_key(plan, kind, pair.substr(0, equals), pair.substr(equals + 1)); !r) return r;
   }
   return {};
@@ -71,27 +106,24 @@ Result<void> check_limits(const DraftLimits& limits) {
 Result<SpecPlan> parse_spec(const std::vector<std::string>& specs, bool has_draft, SpecPlan plan) {
   if (specs.size() == 1 && specs[0] == "off") return plan;
   if (specs.empty() || (specs.size() == 1 && (specs[0] == "auto" || specs[0] == "on"))) {
-    plan.automatic = plan.ngram = true;
-    plan.model = has_draft;
+    plan.automatic = true, plan.model = has_draft;
+    for (const SourceKind& kind : source_kinds()) plan.sources.push_back(kind.name);
   } else {
     for (const std::string& spec : specs)
       if (auto r = parse_one(plan, spec); !r) return r.error();
     if (plan.model && !has_draft) return spec_error("«model» needs a draft model, and none is loaded", "name one with --draft FILE when outrider starts");
   }
-  if (plan.model)
-    if (auto r = check_limits(plan.model_limits); !r) return r.error();
-  if (plan.ngram)
-    if (auto r = check_limits(plan.ngram_limits); !r) return r.error();
-  if (plan.model_limits.max == 0) plan.model = false;
-  if (plan.ngram_limits.max == 0) plan.ngram = false;
+  if (auto r = check_limits(plan.limits); !r) return r.error();
+  if (plan.model_max == 0) plan.model = false;
+  if (plan.limits.max == 0) plan.model = false, plan.sources.clear();
   return plan;
 }
 
 Result<SpecPlan> plan_speculation(const Values& values) {
   SpecPlan plan;
-  if (values.given("draft-max")) plan.model_limits.max = plan.ngram_limits.max = int(values.integer("draft-max"));
-  plan.model_limits.min = plan.ngram_limits.min = int(values.integer("draft-min"));
-  plan.model_limits.min_probability = float(values.number("draft-p-min"));
+  if (values.given("draft-max")) plan.limits.max = int(values.integer("draft-max"));
+  plan.limits.min = int(values.integer("draft-min"));
+  plan.limits.min_probability = float(values.number("draft-p-min"));
   return parse_spec(values.list("spec"), !values.text("draft").empty(), plan);
 }
 

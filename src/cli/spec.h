@@ -6,18 +6,21 @@
 #include "base/result.h"
 #include "cli/options.h"
 #include "draft/drafter.h"
+#include "draft/kinds.h"
 
 namespace outrider::cli {
 
 struct SpecPlan {
-  bool ngram = false, model = false;
-  bool automatic = false;  // the user left the choice to us
-  DraftLimits ngram_limits{.max = 8, .min = 0, .min_probability = 0};
-  DraftLimits model_limits{.max = 4, .min = 0, .min_probability = 0.6f};
-  int shortest_match = 3;  // tokens of an n-gram match
-  int long_match = 3;      // from here on the n-gram is asked before the model: a free guess against passes of a model
+  std::vector<std::string_view> sources;  // names of free sources
+  bool model = false;
+  bool automatic = false;      // the user left the choice of kinds to us
+  bool fixed = false;          // draft what the limits allow, without weighing what it costs
+  DraftLimits limits;
+  int model_max = kMaxDraftRows - 1;  // places a draft model is asked for in a round
+  int width = 4;               // guesses that may share a parent
+  SourceOptions source_options;
 
-  bool off() const { return !ngram && !model; }
+  bool off() const { return sources.empty() && !model; }
 };
 
 // `specs` are the values of --spec or words of /spec; `has_draft` whether there is a draft model. Unknown kinds and keys are errors that list the known ones.

@@ -1,37 +1,59 @@
 #pragma once
 // A drafter proposes tokens that may follow; the target decides. All requests of a step come in one call, so that a drafting model
-// makes one pass for all of them.
+// makes one pass for all of them, and the rows of the step go where they are worth most.
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "draft/step_costs.h"
 #include "sample/accept.h"
 #include "sample/settings.h"
+#include "sample/top.h"
 
 namespace outrider {
 
 // What a round proposes for one request: a tree under the pending token.
 struct Draft {
   DraftTree tree{0};
-  std::array<float, kMaxDraftRows> probability;  // the drafter's own estimate that a row's token is right given its parent
-  std::string_view source;                       // kind of the drafter that filled it
+  std::array<float, kMaxDraftRows> survival;  // probability that a row's token is right, given that its parent is
+  std::array<float, kMaxDraftRows> reach;     // … and all above it: what the row adds to the tokens expected
+  std::array<uint8_t, kMaxDraftRows> source;  // whose guess it was, an index into Drafter::sources()
 
   int size() const { return tree.size - 1; }
-  void reset(int32_t pending) { tree = DraftTree(pending), source = {}; }
-  int add(int32_t token, int parent, float p) {
+  void reset(int32_t pending) { tree = DraftTree(pending), reach[0] = 1, source[0] = 0; }
+  int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
-    probability[size_t(row)] = p;
+    survival[size_t(row)] = p, reach[size_t(row)] = p * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
     return row;
+  }
+  void cut(int drafted) { tree.size = std::min(tree.size, drafted + 1); }  // rows stand in the order they were added
+  double expected_tokens() const {
+    double sum = 1;
+    for (int row = 1; row < tree.size; ++row) sum += double(reach[size_t(row)]);
+    return sum;
   }
 };
 
+// What a person allows. The controller stays within it.
 struct DraftLimits {
-  int max = 4;              // drafted tokens a round; 0 = none
-  int min = 0;              // shorter drafts are dropped
-  float min_probability = 0.6f;  // a model's own certainty below which it stops (softmax at temperature 1)
-  bool paced = true;             // pause while drafting does not pay (pace.h); off where every draft is wanted, as in checks
+  int max = kMaxDraftRows - 1;  // drafted tokens a round; 0 = none
+  int min = 0;                  // shorter drafts are dropped
+  float min_probability = 0;    // a model's own certainty below which its draft stops (softmax at temperature 1)
+};
+
+// What the step's rows cost and what they may bring.
+struct DraftBudget {
+  const StepCosts* costs = nullptr;  // of the target; null: rows cost nothing, everything allowed is drafted
+  int base_rows = 1;                 // rows the pass has anyway
+  int64_t context = 0;               // tokens its rows look back on
+  double tokens_per_ms = 0;          // the long-run rate: what a millisecond is worth
+
+  bool free() const { return costs == nullptr; }
+  double pass_ms(int drafted) const { return free() ? 0 : costs->predict_ms(base_rows + drafted, context); }
 };
 
 struct DraftJob {
@@ -40,27 +62,42 @@ struct DraftJob {
   int32_t pending;                   // follows them: emitted, not yet committed
   int budget;                        // drafted tokens at most, also bounded by what the answer may still hold
   Draft* draft;                      // out: reset to the pending token before the call
+  double spare_ms = 1e9;             // what rounds may still lose against plain decoding; below 0 only what is free is drafted
+  double invest_ms = 1e9;            // what may be spent once, on reading the text
+  double tokens_ahead = 1e9;         // the answer's expected rest: what could pay for that
+  double invested_ms = 0;            // out: what was spent on reading
 };
 
 struct DraftOutcome {
   int64_t request;
+  std::span<const int32_t> tokens;       // committed before this round, as in the job
   const Draft* draft;
   const Acceptance* acceptance;
-  double gained = 0;  // tokens emitted less those of plain decoding in the same time; 0 when it is not known
+  std::span<const TopTokens> top;        // of every row of the draft's tree, where the drafter wants them
+};
+
+struct DraftRequest {
+  std::span<const int32_t> prompt;
+  std::span<const int32_t> prediction;   // what the caller expects the answer to be; may be empty
+  const SamplingSettings& sampling;      // that its answer is sampled with
 };
 
 class Drafter {
  public:
   virtual ~Drafter() = default;
   virtual std::string_view kind() const = 0;
+  // Names of those who guess, for Draft::source.
+  virtual std::vector<std::string> sources() const { return {std::string(kind())}; }
+  // Whether outcomes should tell the target's most probable tokens.
+  virtual bool wants_top() const { return false; }
 
-  // A request comes and goes. `prompt` is its whole prompt, `sampling` the settings that its answer is sampled with.
-  // An error means that the request cannot be drafted for (memory).
-  virtual Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) = 0;
+  // A request comes and goes. An error means that it cannot be drafted for (memory).
+  virtual Result<void> begin(int64_t request, const DraftRequest& about) = 0;
   virtual void end(int64_t request) = 0;
 
-  virtual void propose(std::span<DraftJob> jobs) = 0;
-  // What became of the last proposals, of whichever drafter. Called before the target's timelines move on.
+  // Returns what it expected the drafting itself to cost, in ms.
+  virtual double propose(std::span<DraftJob> jobs, const DraftBudget& budget) = 0;
+  // What became of the last proposals. Called every round, before the target's timelines move on.
   virtual void observe(std::span<const DraftOutcome> outcomes) = 0;
 };
 

@@ -11,8 +11,8 @@ uint64_t FuzzDrafter::random() {  // splitmix64
   return z ^ (z >> 31);
 }
 
-Result<void> FuzzDrafter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings&) {
-  prompt_tokens_[request] = prompt.size();
+Result<void> FuzzDrafter::begin(int64_t request, const DraftRequest& about) {
+  prompt_tokens_[request] = about.prompt.size();
   return {};
 }
 
@@ -28,7 +28,7 @@ int32_t FuzzDrafter::token(const DraftJob& job, int depth) {
   }
 }
 
-void FuzzDrafter::propose(std::span<DraftJob> jobs) {
+double FuzzDrafter::propose(std::span<DraftJob> jobs, const DraftBudget&) {
   for (DraftJob& job : jobs) {
     const int rows = int(random() % uint64_t(job.budget + 1));
     const bool chain = random() % 3 == 0;
@@ -38,10 +38,10 @@ void FuzzDrafter::propose(std::span<DraftJob> jobs) {
       const int parent = chain || random() % 2 ? last : int(random() % uint64_t(tree.size));
       int32_t t = token(job, tree.depth(parent) + 1);
       if (random() % 10 == 0 && last > 0) t = tree.tokens[size_t(last)];  // a duplicate
-      job.draft->add(t, parent, 0.5f);
+      job.draft->add(t, parent, 0.5f, 0);
     }
-    if (rows > 0) job.draft->source = kind();
   }
+  return 0;
 }
 
 }  // namespace outrider

@@ -14,9 +14,9 @@ class FuzzDrafter final : public Drafter {
   FuzzDrafter(uint64_t seed, int32_t vocabulary, std::vector<int32_t> truth) : state_(seed), vocabulary_(vocabulary), truth_(std::move(truth)) {}
 
   std::string_view kind() const override { return "fuzz"; }
-  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) override;
+  Result<void> begin(int64_t request, const DraftRequest& about) override;
   void end(int64_t request) override { prompt_tokens_.erase(request); }
-  void propose(std::span<DraftJob> jobs) override;
+  double propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
   void observe(std::span<const DraftOutcome>) override {}
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
 constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
-constexpr int kManyRows = 64;        // from here on arithmetic is the limit
+constexpr int kManyRows = 36;        // from here on arithmetic is the limit
 constexpr double kLive = 0.25, kShape = 0.2, kDrift = 0.08;  // weights of the newest sample
 constexpr double kOdd = 1.5;         // a sample further off than this (another program had the processor) counts as this far
 

@@ -6,6 +6,7 @@
 //
 // shape[n] is what was seen of n against that, so the steps of the real staircase stay. All of it by context length: attention grows.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace outrider {
@@ -26,7 +27,7 @@ class StepCosts {
   };
   static constexpr int kBuckets = 8;   // by powers of two from 1024 tokens
   static int index(int64_t context);
-  const Bucket& bucket(int64_t context) const { return buckets_[size_t(index(context))]; }
+  const Bucket& bucket(int64_t context) const { return buckets_[std::size_t(index(context))]; }
   double shape_of(const Bucket& b, int rows) const;
 
   std::array<Bucket, kBuckets> buckets_{};

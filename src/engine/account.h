@@ -18,6 +18,8 @@ struct StepRecord {
   int cut = 0;          // chosen but not delivered: past the end of the answer, or its end token
   int emitted = 0;      // emitted = choices + accepted − cut
   int choices = 0;      // requests whose target chose a token in this step
+  int decoding = 0;     // of them, those with a window
+  double expected_ms = 0, expected_tokens = 0;  // of drafting and pass, and of those requests: what was known before it ran
 };
 
 // The same summed for one request. A round is a step in which the target chose a token for it, the last prompt row included:
@@ -27,6 +29,8 @@ struct RequestAccount {
   int64_t rounds = 0, drafted = 0, accepted = 0, rejected = 0, untested = 0, cut = 0, emitted = 0;
   std::array<int64_t, kMaxDraftRows> drafted_by_position{};   // position 0 = the first drafted token
   std::array<int64_t, kMaxDraftRows> accepted_by_position{};
+  std::array<int64_t, 8> drafted_by_source{}, accepted_by_source{};  // in the order of Drafter::sources()
+  double plain_ms = 0, gained_ms = 0;  // of decoding: what plain passes would have cost for these tokens, and less what the rounds did
   double submitted_ms = 0, first_token_ms = 0, last_token_ms = 0, finished_ms = 0;
   int64_t first_batch_tokens = 0;  // tokens that left together with the first
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "draft/drafter.h"
 #include "engine/account.h"
+#include "engine/controller.h"
 #include "engine/request.h"
 #include "model/model.h"
 #include "model/pass.h"
@@ -56,6 +57,7 @@ class Engine {
   const std::vector<StepRecord>& records() const { return records_; }
   void clear_records() { records_.clear(); }
   std::string_view drafter_kind() const { return drafter_ ? drafter_->kind() : "off"; }
+  std::vector<std::string> draft_sources() const { return drafter_ ? drafter_->sources() : std::vector<std::string>{}; }
   const EngineOptions& options() const { return options_; }
 
  private:
@@ -72,6 +74,8 @@ class Engine {
     int first_logits = -1;  // its first row of logits in this step
     Draft draft{};
     Acceptance acceptance{};
+    Ledger ledger{};
+    int emitted = 0;        // in this step
     std::span<const TokenId> unread() const { return std::span(request.prompt).subspan(size_t(timeline.length())); }
   };
   using Running = std::vector<std::unique_ptr<Sequence>>;
@@ -85,17 +89,22 @@ class Engine {
   void commit(StepRecord& record);
   TokenId choose(Sequence& s, int row);
 
+  // drafting.cpp
+  void plan_drafts(StepRecord& record);
+  double tokens_ahead(const Sequence& s) const;
+  int64_t longest_context() const;
+  void find_top_tokens();
+  void tell_drafter();
+  void settle(StepRecord& record);
+
   // scheduler.cpp
   void admit();
-  void plan_prompts();
+  void plan_prompts(StepRecord& record);
   int64_t tokens_left(const Sequence& s) const;
   void emit(Sequence& s, StepRecord& record);
   void finish(Sequence& s, Finish why);
   void retire();
   void count(Sequence& s, StepRecord& record);
-  bool plain_cost_known();
-  void learn_plain_cost(const StepRecord& record);
-  double gained(const Sequence& s, const StepRecord& record) const;
 
   const Model& model_;
   ThreadPool& pool_;
@@ -114,8 +123,10 @@ class Engine {
   std::vector<DraftOutcome> outcomes_;
   std::vector<StepRecord> records_;
   int64_t next_id_ = 1;
-  double plain_ms_ = 0;       // decayed cost of a step with one row and no draft; 0 until one was seen
-  int steps_since_plain_ = 0;
+  Controller controller_;
+  std::vector<TopFinder> finders_;   // one a thread
+  std::vector<TopTokens> top_;       // of the window rows of this step, when the drafter wants them
+  std::vector<int> top_rows_;        // their rows of logits
 };
 
 }  // namespace outrider

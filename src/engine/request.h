@@ -18,6 +18,7 @@ class StopRule {
 
 struct Request {
   std::vector<TokenId> prompt;  // at least one token
+  std::vector<TokenId> prediction;  // what the answer will probably be, for drafting; may be empty
   SamplingSettings sampling;
   int64_t max_tokens = -1;      // −1: until the end of the turn or of the context
   bool ignore_end = false;      // go on after an end token

@@ -1,4 +1,4 @@
-// Who runs: admission, prompt chunks, context limits, the price of plain decoding, the end of answers.
+// Who runs: admission, prompt chunks, context limits, the end of answers.
 #include <algorithm>
 
 #include "base/check.h"
@@ -47,6 +47,11 @@ Result<std::unique_ptr<Engine>> Engine::make(const Model& model, const kernels::
   if (!pass) return pass.error();
   engine->kernels_ = &kernels;
   engine->pages_.emplace(std::move(*pages)), engine->pass_.emplace(std::move(*pass));
+  if (engine->drafter_ && engine->drafter_->wants_top()) {
+    for (int t = 0; t < pool.size(); ++t) engine->finders_.emplace_back(model.config().vocabulary);
+    engine->top_.resize(size_t(o.requests) * kMaxDraftRows), engine->top_rows_.reserve(engine->top_.size());
+  }
+  engine->jobs_.reserve(size_t(o.requests)), engine->outcomes_.reserve(size_t(o.requests));
   engine->records_.reserve(size_t(o.context) + 64);
   return engine;
 }
@@ -92,14 +97,14 @@ void Engine::admit() {
     Sampler sampler(request.sampling, int32_t(model_.config().vocabulary), padding_, *kernels_);
     auto s = std::make_unique<Sequence>(Sequence{.id = id, .request = std::move(request), .timeline = std::move(timeline), .sampler = std::move(sampler), .answer = &answer});
     answer.tokens.reserve(size_t(std::max<int64_t>(0, tokens_left(*s))));
-    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, s->request.prompt, s->request.sampling).ok();
+    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, {s->request.prompt, s->request.prediction, s->request.sampling}).ok();
     if (tokens_left(*s) <= 0) finish(*s, Finish::length);
     running_.push_back(std::move(s));
   }
 }
 
 // Prompts share the step's rows in order of arrival.
-void Engine::plan_prompts() {
+void Engine::plan_prompts(StepRecord& record) {
   int left = options_.prompt_rows;
   for (auto& s : running_) {
     s->chunk = 0;
@@ -107,7 +112,7 @@ void Engine::plan_prompts() {
     const int chunk = std::min<int>(left, int(s->unread().size()));
     if (chunk == 0) continue;
     OUTRIDER_CHECK(s->timeline.room(chunk));
-    s->chunk = chunk, left -= chunk;
+    s->chunk = chunk, left -= chunk, record.prompt_rows += chunk;
   }
 }
 
@@ -140,7 +145,7 @@ void Engine::emit(Sequence& s, StepRecord& record) {
     if (account.emitted == 0) account.first_token_ms = now_ms, account.first_batch_tokens = delivered;
     account.last_token_ms = now_ms;
   }
-  account.emitted += delivered;
+  account.emitted += delivered, s.emitted = delivered;
   const int cut = accepted + 1 - delivered;
   account.rounds += 1, account.cut += cut;
   record.choices += 1, record.cut += cut, record.emitted += delivered;
@@ -156,29 +161,14 @@ void Engine::count(Sequence& s, StepRecord& record) {
     const auto path = s.acceptance.path();
     tested += std::find(path.begin(), path.end(), tree.parents[size_t(row)]) != path.end();
     account.drafted_by_position[size_t(tree.depth(row) - 1)] += 1;
+    account.drafted_by_source[s.draft.source[size_t(row)]] += 1;
   }
-  for (int i = 0; i < accepted; ++i) account.accepted_by_position[size_t(i)] += 1;
+  for (int i = 0; i < accepted; ++i) {
+    account.accepted_by_position[size_t(i)] += 1;
+    account.accepted_by_source[s.draft.source[size_t(s.acceptance.rows[size_t(i + 1)])]] += 1;
+  }
   account.drafted += drafted, account.accepted += accepted, account.rejected += tested - accepted, account.untested += drafted - tested;
   record.drafted += drafted, record.accepted += accepted, record.rejected += tested - accepted, record.untested += drafted - tested;
-}
-
-// A step without drafts now and then keeps the price of plain decoding fresh: what drafting is measured against.
-bool Engine::plain_cost_known() {
-  constexpr int kStale = 64;  // steps
-  return running_.size() > 1 || (plain_ms_ > 0 && steps_since_plain_ < kStale);
-}
-
-void Engine::learn_plain_cost(const StepRecord& record) {
-  ++steps_since_plain_;
-  if (record.rows != 1 || record.prompt_rows > 0) return;
-  const double ms = record.verify_ms + record.sample_ms;
-  plain_ms_ = plain_ms_ > 0 ? 0.7 * plain_ms_ + 0.3 * ms : ms;
-  steps_since_plain_ = 0;
-}
-
-double Engine::gained(const Sequence& s, const StepRecord& record) const {
-  if (running_.size() != 1 || plain_ms_ == 0) return 0;
-  return double(s.acceptance.length) - (record.draft_ms + record.verify_ms + record.sample_ms) / plain_ms_;
 }
 
 void Engine::finish(Sequence& s, Finish why) {

@@ -9,7 +9,7 @@ StepRecord Engine::step() {
   StepRecord record;
   record.start_ms = clock_.now_ms();
   admit();
-  plan_prompts();
+  plan_prompts(record);
   draft(record);
   verify(record);
   accept(record);
@@ -21,13 +21,11 @@ StepRecord Engine::step() {
 
 // Each decoding request gets a tree of guesses under its pending token.
 void Engine::draft(StepRecord& record) {
-  jobs_.clear();
-  for (auto& s : running_) {
-    s->draft.reset(s->pending);
-    const int budget = int(std::min<int64_t>({kMaxDraftRows - 1, s->request.max_draft, tokens_left(*s) - 1}));
-    if (drafter_ && s->drafting && !s->reading && budget > 0) jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft});
+  plan_drafts(record);
+  if (!jobs_.empty() && controller_.ready(record.decoding, longest_context())) {
+    const DraftBudget budget = controller_.budget(record.decoding + record.prompt_rows, record.decoding, longest_context());
+    record.expected_ms = drafter_->propose(jobs_, budget);
   }
-  if (!jobs_.empty() && plain_cost_known()) drafter_->propose(jobs_);
   record.draft_ms = clock_.now_ms() - record.start_ms;
 }
 
@@ -41,7 +39,6 @@ void Engine::verify(StepRecord& record) {
       if (s->chunk == 0) continue;
       const bool last = size_t(s->chunk) == s->unread().size();
       pass_->extend(s->timeline, s->unread().first(size_t(s->chunk)), last ? 1 : 0);
-      record.prompt_rows += s->chunk;
       continue;
     }
     const DraftTree& tree = s->draft.tree;
@@ -68,16 +65,13 @@ void Engine::accept(StepRecord& record) {
     Sequence& s = *running_[size_t(i)];
     if (!s.reading) s.acceptance = outrider::accept(s.draft.tree, [&](int row) { return choose(s, row); });
   });
+  if (drafter_ && drafter_->wants_top()) find_top_tokens();
   record.sample_ms = clock_.now_ms() - start_ms;
 }
 
 void Engine::commit(StepRecord& record) {
   const double start_ms = clock_.now_ms();
-  outcomes_.clear();
-  learn_plain_cost(record);
-  for (auto& s : running_)
-    if (!s->reading) outcomes_.push_back({s->id, &s->draft, &s->acceptance, gained(*s, record)});
-  if (drafter_ && !outcomes_.empty()) drafter_->observe(outcomes_);
+  if (drafter_) tell_drafter();
   for (auto& s : running_) {
     if (s->reading) {
       const auto read = s->unread().first(size_t(s->chunk));
@@ -92,6 +86,7 @@ void Engine::commit(StepRecord& record) {
     }
     emit(*s, record);
   }
+  settle(record);
   record.commit_ms = clock_.now_ms() - start_ms;
 }
 

@@ -49,11 +49,11 @@ size_t new_pairs(const Point& p, const std::set<Pair>& covered, std::vector<Pair
 }  // namespace
 
 std::string arm_text(const VerifyArm& a) {
-  static constexpr const char* kNames[] = {"ngram", "model", "ngram+model", "self", "fuzz"};
+  static constexpr const char* kNames[] = {"lookup", "recycle", "model", "all together", "automatic", "self", "fuzz"};
   std::string text = std::string(kNames[int(a.drafter)]) + " max " + std::to_string(a.length) + ", " + (a.sampled ? "T 0.8" : "greedy");
   if (a.penalties) text += ", penalties";
   text += a.quantised_kv ? ", kv q8_0" : ", kv f16";
-  if (a.drafter == ArmDrafter::model || a.drafter == ArmDrafter::both || a.drafter == ArmDrafter::self) text += a.quantised_draft_kv ? ", draft kv q8_0" : ", draft kv f16";
+  if (a.by_model()) text += a.quantised_draft_kv ? ", draft kv q8_0" : ", draft kv f16";
   text += a.one_thread ? ", 1 thread" : ", all threads";
   if (a.two_requests) text += ", 2 at once";
   if (a.narrow_kernels) text += ", avx2";

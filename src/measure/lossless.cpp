@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "draft/cascade.h"
+#include "draft/blend.h"
 #include "draft/fuzz.h"
+#include "draft/kinds.h"
 
 namespace outrider {
 
@@ -40,16 +41,22 @@ Result<const std::vector<TokenId>*> LosslessCheck::plain(const VerifyArm& arm, s
 
 Result<std::unique_ptr<Drafter>> LosslessCheck::drafter(const VerifyArm& arm, const std::vector<TokenId>& truth) {
   if (arm.drafter == ArmDrafter::fuzz) return std::unique_ptr<Drafter>(std::make_unique<FuzzDrafter>(arm.seed * 97 + uint64_t(arm.length), int32_t(setup_.model->config().vocabulary), truth));
-  NgramDrafter::Options ngram{.limits = {.max = arm.length, .min = 0, .min_probability = 0, .paced = false}, .shortest_match = 2, .context = setup_.context};
-  if (arm.drafter == ArmDrafter::ngram) return std::unique_ptr<Drafter>(std::make_unique<NgramDrafter>(ngram));
-  const Model& small = arm.drafter == ArmDrafter::self ? *setup_.model : *setup_.draft;
-  auto& pool = arm.one_thread ? *setup_.one_thread : *setup_.all_threads;
-  auto model = ModelDrafter::make(small, arm.narrow_kernels ? *setup_.narrow : *setup_.kernels, pool,
-                                  {.limits = {.max = arm.length, .min = 0, .min_probability = arm.drafter == ArmDrafter::self ? 0.0f : 0.3f, .paced = false}, .k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv),
-                                   .context = setup_.context, .requests = 2, .kept_prefixes = 0});
-  if (!model) return model.error();
-  if (arm.drafter != ArmDrafter::both) return std::unique_ptr<Drafter>(std::move(*model));
-  return std::unique_ptr<Drafter>(std::make_unique<Cascade>(std::make_unique<NgramDrafter>(ngram), std::move(*model), 4));
+  std::vector<std::unique_ptr<Source>> sources;
+  const bool everybody = arm.drafter == ArmDrafter::all || arm.drafter == ArmDrafter::automatic;
+  if (everybody || arm.drafter == ArmDrafter::lookup || arm.drafter == ArmDrafter::recycle)
+    sources = everybody ? make_all_sources() : make_sources(std::array<std::string_view, 1>{arm.drafter == ArmDrafter::lookup ? "lookup" : "recycle"});
+  std::unique_ptr<ModelWriter> writer;
+  const bool self = arm.drafter == ArmDrafter::self;
+  if (arm.by_model() && (self || setup_.draft)) {
+    auto& pool = arm.one_thread ? *setup_.one_thread : *setup_.all_threads;
+    auto made = ModelWriter::make(self ? *setup_.model : *setup_.draft, arm.narrow_kernels ? *setup_.narrow : *setup_.kernels, pool, *setup_.clock,
+                                  {.k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv), .context = setup_.context, .requests = 2, .kept_prefixes = 0});
+    if (!made) return made.error();
+    writer = std::move(*made);
+  }
+  // Self drafts in chains, so that a rejected token would show; the others in trees.
+  const Blend::Options how{.limits = {.max = arm.length}, .automatic = arm.drafter == ArmDrafter::automatic, .width = self ? 1 : 3, .context = setup_.context, .requests = 2};
+  return std::unique_ptr<Drafter>(std::make_unique<Blend>(std::move(sources), std::move(writer), *setup_.clock, how));
 }
 
 Result<void> LosslessCheck::compare(const VerifyArm& arm, std::span<const size_t> prompts, ArmResult& result) {

@@ -13,10 +13,10 @@
 
 namespace outrider {
 
-enum class ArmDrafter { ngram, model, both, self, fuzz };
+enum class ArmDrafter { lookup, recycle, model, all, automatic, self, fuzz };
 
 struct VerifyArm {
-  ArmDrafter drafter = ArmDrafter::ngram;
+  ArmDrafter drafter = ArmDrafter::lookup;
   int length = 4;            // drafted tokens a round
   bool one_thread = false;   // else all
   bool quantised_kv = false, quantised_draft_kv = false;  // q8_0, else f16
@@ -25,10 +25,12 @@ struct VerifyArm {
   bool two_requests = false;
   bool narrow_kernels = false;  // AVX2 where AVX-512 would be used
   uint64_t seed = 1;            // of the fuzz drafter; sampling has one seed, so that arms share their plain answers
+
+  bool by_model() const { return drafter != ArmDrafter::lookup && drafter != ArmDrafter::recycle && drafter != ArmDrafter::fuzz; }
 };
 std::string arm_text(const VerifyArm& arm);
 
-// `drafters`: those that can be had. 24 arms, or one more when five drafters need it; drawn with `seed`.
+// `drafters`: those that can be had. At least 24 arms, five for each drafter; drawn with `seed`.
 std::vector<VerifyArm> covering_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv, bool narrow_kernels, uint64_t seed);
 std::vector<VerifyArm> all_arms(const std::vector<ArmDrafter>& drafters, bool quantised_kv);
 

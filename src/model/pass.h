@@ -38,6 +38,7 @@ class Pass {
   int logit_rows() const { return int(logit_rows_.size()); }
   // Row i of the logits, in the order the rows were added.
   std::span<const float> logits(int i) const { return {logits_ + int64_t(i) * config_->vocabulary, size_t(config_->vocabulary)}; }
+  std::span<float> logits(int i) { return {logits_ + int64_t(i) * config_->vocabulary, size_t(config_->vocabulary)}; }  // to edit, until the next forward
 
   // ---- blocks for model files: x[rows][n] row by row -----------------------------------------------------------------------
 

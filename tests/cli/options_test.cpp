@@ -54,10 +54,11 @@ TEST(Options, TheLineThatFingersKnow) {
   EXPECT_EQ(v.integer("predict"), 512);
   const auto spec = plan_speculation(v);
   ASSERT_TRUE(spec.ok());
-  EXPECT_TRUE(spec->model && spec->ngram && spec->automatic);
-  EXPECT_EQ(spec->model_limits.max, 10);
-  EXPECT_EQ(spec->model_limits.min, 4);
-  EXPECT_FLOAT_EQ(spec->model_limits.min_probability, 0.9f);
+  EXPECT_TRUE(spec->model && spec->automatic && !spec->fixed);
+  EXPECT_EQ(spec->sources.size(), source_kinds().size());
+  EXPECT_EQ(spec->limits.max, 10);
+  EXPECT_EQ(spec->limits.min, 4);
+  EXPECT_FLOAT_EQ(spec->limits.min_probability, 0.9f);
 }
 
 TEST(Options, AliasesOfSeveralLetters) {
@@ -99,18 +100,21 @@ TEST(Options, HelpListsEveryOptionOfItsCommand) {
 }
 
 TEST(Spec, KindsKeysAndTheirErrors) {
-  const auto both = parse_spec({"ngram:max=12,match=2,long=5", "model:max=6,p_min=0.4,min=2"}, true);
+  const auto both = parse_spec({"ngram:max=12,width=2", "model:max=6,p_min=0.4,min=2"}, true);
   ASSERT_TRUE(both.ok());
-  EXPECT_EQ(both->ngram_limits.max, 12);
-  EXPECT_EQ(both->shortest_match, 2);
-  EXPECT_EQ(both->long_match, 5);
-  EXPECT_EQ(both->model_limits.max, 6);
-  EXPECT_FLOAT_EQ(both->model_limits.min_probability, 0.4f);
+  EXPECT_EQ(both->sources, std::vector<std::string_view>{"lookup"});
+  EXPECT_EQ(both->limits.max, 12);
+  EXPECT_EQ(both->limits.min, 2);
+  EXPECT_EQ(both->width, 2);
+  EXPECT_EQ(both->model_max, 6);
+  EXPECT_FLOAT_EQ(both->limits.min_probability, 0.4f);
+  EXPECT_FALSE(both->fixed);
+  EXPECT_TRUE(parse_spec({"recycle:fixed=1"}, false)->fixed);
   EXPECT_TRUE(parse_spec({"off"}, true)->off());
   EXPECT_FALSE(parse_spec({"auto"}, false)->model);
   EXPECT_TRUE(parse_spec({"ngram:max=0"}, false)->off());
   for (const auto& [spec, word] : std::vector<std::pair<std::string, std::string>>{
-           {"eagle", "known kinds"}, {"ngram:depth=3", "known keys"}, {"ngram:max=many", "max"}, {"ngram:max=99", "31"}, {"ngram:max", "key=value"}, {"model:max=2,min=5", "longer"}, {"model:p_min=2", "p_min"}}) {
+           {"eagle", "known kinds"}, {"ngram:depth=3", "known keys"}, {"ngram:max=many", "max"}, {"ngram:max=99", "31"}, {"ngram:max", "key=value"}, {"lookup:max=2,min=5", "longer"}, {"model:p_min=2", "p_min"}}) {
     const auto r = parse_spec({spec}, true);
     ASSERT_FALSE(r.ok()) << spec;
     EXPECT_NE((r.error().message + r.error().hint).find(word), std::string::npos) << r.error().message << "; " << r.error().hint;

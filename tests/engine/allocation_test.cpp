@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <new>
 
-#include "draft/cascade.h"
 #include "engine/engine.h"
 #include "model/synthetic.h"
+#include "support/drafters.h"
 #include "support/files.h"
 
 namespace {
@@ -59,14 +59,10 @@ struct Fixture {
   }
 
   std::unique_ptr<Drafter> drafter(const std::string& kind) {
-    NgramDrafter::Options options;
-    options.shortest_match = 2, options.context = 600;
-    auto ngram = std::make_unique<NgramDrafter>(options);
-    auto by_model = ModelDrafter::make(*model, kernels, pool, {.limits = {.max = 4, .min = 0, .min_probability = 0.2f, .paced = false}, .context = 600, .requests = 2});
-    EXPECT_TRUE(by_model.ok());
-    if (kind == "ngram") return ngram;
-    if (kind == "model") return std::move(*by_model);
-    if (kind == "cascade") return std::make_unique<Cascade>(std::move(ngram), std::move(*by_model), 3);
+    const test::Drafters with{kernels, pool, clock, 600, 2};
+    if (kind == "lookup" || kind == "recycle") return with.by_source(kind, 8, 3);
+    if (kind == "model") return with.by_model(*model, 4, 0.2f);
+    if (kind == "all" || kind == "automatic") return with.by_all(*model, 8, kind == "automatic");
     return nullptr;
   }
 };
@@ -82,7 +78,7 @@ SamplingSettings settings(const std::string& name) {
 // Two requests side by side; those of the first steps may still find their places.
 TEST(Law5, StepsAllocateNothing) {
   Fixture f;
-  for (const char* kind : {"off", "ngram", "model", "cascade"}) {
+  for (const char* kind : {"off", "lookup", "recycle", "model", "all", "automatic"}) {
     for (const char* sampling : {"greedy", "default", "everything", "temperature alone"}) {
       auto engine = Engine::make(*f.model, f.kernels, f.pool, f.clock, f.drafter(kind), {.context = 600, .requests = 2});
       ASSERT_TRUE(engine.ok());

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "draft/cascade.h"
 #include "draft/fuzz.h"
 #include "engine/engine.h"
 #include "model/synthetic.h"
+#include "support/drafters.h"
 
 namespace outrider {
 namespace {
@@ -39,11 +39,8 @@ struct Fixture {
     return std::move(*e);
   }
 
-  std::unique_ptr<Drafter> self(int max, float p_min, kernels::KvType kv = kernels::KvType::f16) {
-    auto d = ModelDrafter::make(*model, kernels::kernels_for(kernels::best_isa()), two, {.limits = {.max = max, .min = 0, .min_probability = p_min, .paced = false}, .k_type = kv, .v_type = kv, .context = 512, .requests = 4});
-    EXPECT_TRUE(d.ok());
-    return std::move(*d);
-  }
+  test::Drafters drafters() { return {kernels::kernels_for(kernels::best_isa()), two, clock}; }
+  std::unique_ptr<Drafter> self(int max, kernels::KvType kv = kernels::KvType::f16) { return drafters().by_model(*model, max, 0, kv); }
 };
 
 Request make_request(std::vector<TokenId> prompt, float temperature, int64_t max_tokens, uint64_t seed = 7) {
@@ -90,13 +87,13 @@ TEST_P(Law1, NoDrafterChangesTheText) {
       ASSERT_EQ(plain.size(), 90u);
       for (const int max : {1, 2, 3, 7, 8, 16}) {
         RequestAccount account;
-        EXPECT_EQ(run(*f.engine(f.self(max, 0, kv), options), request, &account), plain) << "self " << max << " T " << temperature;
+        EXPECT_EQ(run(*f.engine(f.self(max, kv), options), request, &account), plain) << "self " << max << " T " << temperature;
         EXPECT_EQ(account.rejected, 0) << "a model that drafts for itself is always right";
         EXPECT_GT(account.accepted, 0);
-        NgramDrafter::Options ngram;
-        ngram.limits.max = max, ngram.limits.paced = false, ngram.shortest_match = 1;
-        EXPECT_EQ(run(*f.engine(std::make_unique<NgramDrafter>(ngram), options), request), plain) << "ngram " << max;
-        EXPECT_EQ(run(*f.engine(std::make_unique<Cascade>(std::make_unique<NgramDrafter>(ngram), f.self(max, 0.3f), 4), options), request), plain) << "cascade " << max;
+        for (const char* source : {"lookup", "recycle"})
+          EXPECT_EQ(run(*f.engine(f.drafters().by_source(source, max, 3), options), request), plain) << source << " " << max;
+        for (const bool automatic : {false, true})
+          EXPECT_EQ(run(*f.engine(f.drafters().by_all(*f.model, max, automatic), options), request), plain) << "all " << max << " " << automatic;
       }
       for (uint64_t seed = 1; seed <= 12; ++seed)
         EXPECT_EQ(run(*f.engine(std::make_unique<FuzzDrafter>(seed, 300, plain), options), request), plain) << "fuzz " << seed << " T " << temperature;
@@ -117,7 +114,7 @@ TEST_P(Law1, ChunksAndCachedPrefixesChangeNothing) {
   auto request = make_request(f.prompt(150, 8), 0.7f, 30);
   const auto plain = run(*f.engine(nullptr), request);
   for (const int chunk : {33, 64, 100}) EXPECT_EQ(run(*f.engine(nullptr, {.context = 512, .prompt_rows = chunk}), request), plain) << chunk;
-  auto engine = f.engine(f.self(4, 0), {.context = 512, .kept_prefixes = 2});
+  auto engine = f.engine(f.self(4), {.context = 512, .kept_prefixes = 2});
   RequestAccount account;
   EXPECT_EQ(run(*engine, request, &account), plain);
   EXPECT_EQ(account.cached_tokens, 0);
@@ -141,7 +138,7 @@ TEST_P(Law1, NeighboursChangeNothing) {
     alone.push_back(run(*f.engine(nullptr), requests.back()));
   }
   for (int kind = 0; kind < 3; ++kind) {
-    auto drafter = kind == 0 ? nullptr : kind == 1 ? f.self(5, 0) : std::unique_ptr<Drafter>(new FuzzDrafter(77, 300, alone[2]));
+    auto drafter = kind == 0 ? nullptr : kind == 1 ? f.self(5) : std::unique_ptr<Drafter>(new FuzzDrafter(77, 300, alone[2]));
     auto engine = f.engine(std::move(drafter), {.context = 512, .requests = 3, .prompt_rows = 128});
     std::vector<int64_t> ids;
     for (const Request& r : requests) ids.push_back(*engine->submit(r));
@@ -154,7 +151,7 @@ TEST_P(Law1, LimitsAreExact) {
   const auto longest = run(*f.engine(nullptr), make_request(f.prompt(9, 3), 0, 40));
   for (int64_t n = 1; n <= 20; ++n) {
     for (const int max : {8, 16}) {
-      const auto got = run(*f.engine(f.self(max, 0)), make_request(f.prompt(9, 3), 0, n));
+      const auto got = run(*f.engine(f.self(max)), make_request(f.prompt(9, 3), 0, n));
       EXPECT_EQ(got, std::vector<TokenId>(longest.begin(), longest.begin() + n));
     }
   }
@@ -163,7 +160,7 @@ TEST_P(Law1, LimitsAreExact) {
     const auto request = make_request(f.prompt(prompt, 2), 0, -1);
     const auto plain = run(*f.engine(nullptr, {.context = 256}), request);
     EXPECT_EQ(plain.size(), size_t(256 - prompt));
-    EXPECT_EQ(run(*f.engine(f.self(16, 0), {.context = 256}), request), plain);
+    EXPECT_EQ(run(*f.engine(f.self(16), {.context = 256}), request), plain);
     EXPECT_EQ(run(*f.engine(std::make_unique<FuzzDrafter>(3, 300, plain), {.context = 256}), request), plain);
   }
   auto tiny = f.engine(nullptr, {.context = 1});

@@ -9,7 +9,7 @@ namespace outrider {
 namespace {
 
 TEST(Arms, AFewCoverEveryPairOfSettings) {
-  const std::vector<ArmDrafter> drafters{ArmDrafter::fuzz, ArmDrafter::ngram, ArmDrafter::model, ArmDrafter::both};
+  const std::vector<ArmDrafter> drafters{ArmDrafter::fuzz, ArmDrafter::lookup, ArmDrafter::model, ArmDrafter::all};
   const auto arms = covering_arms(drafters, true, true, 1);
   EXPECT_LE(arms.size(), 24u);
   std::set<std::tuple<int, int, int>> seen;  // drafter × two-way setting × value
@@ -27,9 +27,9 @@ TEST(Arms, AFewCoverEveryPairOfSettings) {
 }
 
 TEST(Arms, WhatCannotBeHadIsLeftOut) {
-  for (const VerifyArm& a : covering_arms({ArmDrafter::ngram}, false, false, 5)) EXPECT_TRUE(!a.quantised_kv && !a.narrow_kernels && a.drafter == ArmDrafter::ngram);
-  EXPECT_EQ(all_arms({ArmDrafter::ngram}, true).size(), 16u * 16);
-  EXPECT_EQ(all_arms({ArmDrafter::ngram, ArmDrafter::fuzz}, false).size(), 2u * 16 * 8);
+  for (const VerifyArm& a : covering_arms({ArmDrafter::lookup}, false, false, 5)) EXPECT_TRUE(!a.quantised_kv && !a.narrow_kernels && a.drafter == ArmDrafter::lookup);
+  EXPECT_EQ(all_arms({ArmDrafter::lookup}, true).size(), 16u * 16);
+  EXPECT_EQ(all_arms({ArmDrafter::lookup, ArmDrafter::fuzz}, false).size(), 2u * 16 * 8);
 }
 
 TEST(Prompts, GoodLinesAreReadAndBadOnesNamed) {

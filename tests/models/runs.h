@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "draft/cascade.h"
 #include "draft/fuzz.h"
 #include "engine/engine.h"
 #include "gguf/writer.h"
 #include "models/model_files.h"
 #include "quant/decode.h"
 #include "quant/encode.h"
+#include "support/drafters.h"
 #include "support/files.h"
 #include "text/tokenizer.h"
 
@@ -67,16 +67,11 @@ struct Bench {
     EXPECT_TRUE(e.ok()) << (e.ok() ? "" : e.error().message);
     return std::move(*e);
   }
+  Drafters drafters() const { return {best_kernels(), pool(), clock, options.context, 1}; }
   std::unique_ptr<Drafter> by_model(const Model& draft, int max, float p_min = 0, kernels::KvType kv = kernels::KvType::f16) const {
-    auto d = ModelDrafter::make(draft, best_kernels(), pool(), {.limits = {.max = max, .min = 0, .min_probability = p_min, .paced = false}, .k_type = kv, .v_type = kv, .context = options.context});
-    EXPECT_TRUE(d.ok());
-    return std::move(*d);
+    return drafters().by_model(draft, max, p_min, kv);
   }
-  static std::unique_ptr<Drafter> by_ngram(int max) {
-    NgramDrafter::Options o;
-    o.limits.max = max, o.limits.paced = false;
-    return std::make_unique<NgramDrafter>(o);
-  }
+  std::unique_ptr<Drafter> by_lookup(int max) const { return drafters().by_source("lookup", max); }
 
   Request request(const std::string& prompt, int64_t tokens, float temperature = 0) const {
     Request r;

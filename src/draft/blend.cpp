@@ -1,0 +1,122 @@
+#include "draft/blend.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace outrider {
+
+Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options)
+    : clock_(clock), sources_(std::move(sources)), model_(std::move(model)), options_(options), grower_(options.requests) {
+  OUTRIDER_CHECK(int(sources_.size()) + (model_ ? 1 : 0) <= kMostSources);
+  for (const std::string& name : this->sources()) kind_ += (kind_.empty() ? "" : "+") + name;
+  for (const auto& source : sources_) learns_ |= source->learns();
+  asks_.reserve(size_t(options.requests)), asking_.reserve(size_t(options.requests));
+}
+
+std::vector<std::string> Blend::sources() const {
+  std::vector<std::string> names;
+  for (const auto& source : sources_) names.emplace_back(source->name());
+  if (model_) names.emplace_back("model");
+  return names;
+}
+
+Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
+  Line line;
+  const SourceRequest wanted{.prompt = about.prompt, .prediction = about.prediction, .context = options_.context};
+  bool any = false;
+  for (const auto& source : sources_) {
+    auto reader = source->open(wanted);
+    line.readers.push_back(reader ? std::move(*reader) : nullptr);
+    any |= line.readers.back() != nullptr;
+  }
+  if (model_) {
+    const auto began = model_->begin(request, about.prompt, about.sampling);
+    if (!began && !any) return began;
+    line.with_model = began.ok();
+  }
+  lines_.emplace(request, std::move(line));
+  return {};
+}
+
+void Blend::end(int64_t request) {
+  if (model_) model_->end(request);
+  lines_.erase(request);
+}
+
+// Brings the readers up to the pending token.
+void Blend::follow(Line& line, std::span<const int32_t> committed, int32_t pending) const {
+  if (line.known > int64_t(committed.size())) return;
+  for (auto& reader : line.readers) {
+    if (!reader) continue;
+    reader->append(committed.subspan(size_t(line.known)));
+    reader->append({&pending, 1});
+  }
+  line.known = int64_t(committed.size()) + 1;
+}
+
+// In the red only rows that cost nothing are drafted.
+void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
+  for (DraftJob& job : jobs) {
+    job.budget = std::min(job.budget, options_.limits.max);
+    if (budget.free() || job.spare_ms > 0) continue;
+    int rows = 0;
+    while (rows < job.budget && budget.pass_ms(rows + 1) <= 1.01 * budget.pass_ms(0)) ++rows;
+    job.budget = rows;
+  }
+}
+
+double Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
+  const DraftBudget budget = options_.automatic ? offered : DraftBudget{};
+  limit(jobs, budget);
+  for (DraftJob& job : jobs) {
+    Line& line = lines_.at(job.request);
+    follow(line, job.tokens, job.pending);
+    line.asked.count = 0, line.gain = 0, line.reach = 1;
+  }
+  const double expected_ms = model_ ? write(jobs, budget) : 0;
+  std::array<int32_t, kMaxDraftRows> path;
+  grower_.grow(jobs, budget, options_.width, [&](int j, int row) {
+    const DraftJob& job = jobs[size_t(j)];
+    const Line& line = lines_.at(job.request);
+    const auto place = job.draft->tree.path_tokens(row, path).subspan(1);
+    return judge(line, place, line.asked.at(place));
+  });
+  for (DraftJob& job : jobs)
+    if (job.draft->size() < options_.limits.min) job.draft->cut(0);
+  return expected_ms;
+}
+
+void Blend::observe(std::span<const DraftOutcome> outcomes) {
+  for (const DraftOutcome& o : outcomes) {
+    const auto found = lines_.find(o.request);
+    if (found == lines_.end()) continue;
+    Line& line = found->second;
+    follow(line, o.tokens, o.draft->tree.tokens[0]);
+    learn(line, o);
+    if (line.with_model) model_->observe(o.request, line.asked.path(std::max(0, line.asked.count - 1)), o);
+  }
+}
+
+// Every emitted token is a test of every source, whether its guess was drafted or not; then they hear of it.
+void Blend::learn(Line& line, const DraftOutcome& o) {
+  const DraftTree& tree = o.draft->tree;
+  std::array<int32_t, kMaxDraftRows> emitted;
+  int count = 0;
+  for (const int32_t row : o.acceptance->path().subspan(1)) emitted[size_t(count++)] = tree.tokens[size_t(row)];
+  emitted[size_t(count++)] = o.acceptance->next;
+  for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
+  if (line.asked.count > 0) gain_per_token_ += 0.05 * (line.gain / count - gain_per_token_);
+  if (learns_ && !o.top.empty()) {
+    for (int row = 0; row < tree.size; ++row) {
+      const int32_t previous = row > 0 ? tree.tokens[size_t(tree.parents[size_t(row)])] : o.tokens.empty() ? -1 : o.tokens.back();
+      for (const auto& source : sources_) source->learn(previous, tree.tokens[size_t(row)], o.top[size_t(row)]);
+    }
+  }
+  for (auto& reader : line.readers)
+    if (reader) reader->append({emitted.data(), size_t(count)});
+  line.known += count;
+  line.gain = 0;
+}
+
+}  // namespace outrider

@@ -1,0 +1,95 @@
+#pragma once
+// All sources and the drafting model together: one tree a round, from everybody's guesses, each worth what such guesses were worth
+// before (survival.h), shaped by what rows cost (grow.h). The model is asked place by place, as long as the next answer is expected to
+// bring more than it costs; a model that cannot pay is not run, and does not even read the prompt.
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "draft/grow.h"
+#include "draft/model_writer.h"
+#include "draft/source.h"
+#include "draft/survival.h"
+
+namespace outrider {
+
+class Blend final : public Drafter {
+ public:
+  struct Options {
+    DraftLimits limits;
+    bool automatic = true;   // weigh what drafts cost; else everything that the limits allow is drafted
+    int model_max = kMaxDraftRows - 1;  // places the model is asked for in a round
+    int width = 4;           // guesses that may share a parent; 1 = chains
+    int64_t context = 4096;  // tokens of one request
+    int requests = 1;        // at once
+  };
+  // At most kMostSources, the model included; it may be null.
+  Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options);
+
+  std::string_view kind() const override { return kind_; }
+  std::vector<std::string> sources() const override;
+  bool wants_top() const override { return learns_; }
+  Result<void> begin(int64_t request, const DraftRequest& about) override;
+  void end(int64_t request) override;
+  double propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
+  void observe(std::span<const DraftOutcome> outcomes) override;
+
+ private:
+  // What the model was asked in this round: guesses[i] follow drafted[0 … i).
+  struct Asked {
+    int count = 0;
+    std::array<int32_t, kMaxDraftRows> drafted;
+    std::array<Guesses, kMaxDraftRows> guesses;
+    std::span<const int32_t> path(int length) const { return {drafted.data(), size_t(length)}; }
+    const Guesses* at(std::span<const int32_t> place) const;
+  };
+  struct Line {
+    std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
+    int64_t known = 0;         // tokens the readers have
+    bool with_model = false;
+    Asked asked;
+    bool asking = false;       // the model writes on in this round
+    double reach = 1;          // of the place it stands at
+    double gain = 0;           // tokens expected from its answers in this round, less what they cost
+  };
+
+  // blend.cpp
+  void follow(Line& line, std::span<const int32_t> committed, int32_t pending) const;
+  void limit(std::span<DraftJob> jobs, const DraftBudget& budget) const;
+  void learn(Line& line, const DraftOutcome& outcome);
+  void score(Line& line, std::span<const int32_t> place, int32_t truth);
+
+  // blend_judge.cpp: many guesses at one place → one list of choices
+  template <class Each>
+  void each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const;
+  Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
+  SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
+
+  // blend_ask.cpp: when the model is worth its passes
+  double write(std::span<DraftJob> jobs, const DraftBudget& budget);
+  int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
+  bool worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const;
+  void take_answer(Line& line, const DraftJob& job, const DraftBudget& budget);
+
+  const Clock& clock_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::unique_ptr<ModelWriter> model_;
+  Options options_;
+  std::string kind_;
+  bool learns_ = false;
+  Survival survival_;
+  TreeGrower grower_;
+  std::unordered_map<int64_t, Line> lines_;
+  std::vector<ModelWriter::Ask> asks_;
+  std::vector<size_t> asking_;  // jobs of the asks
+
+  // How likely the best guess is once the model was asked, by how likely it was before: what an answer is expected to bring.
+  struct Answered {
+    double sum = 0, seen = 0;
+  };
+  static constexpr int kBefore = 10;
+  std::array<Answered, kBefore> answered_{};
+  double gain_per_token_ = 0.2;  // of an emitted token, tokens of plain decoding saved by the model
+};
+
+}  // namespace outrider

@@ -1,0 +1,88 @@
+// When the drafting model is worth its passes. One more answer at a place that is reached with probability r, where the best guess so
+// far is right with probability s, is expected to bring  r · (S(s) − s)  tokens, S being how likely the best guess was found to be once
+// the model had been asked at such places. It is asked while that is more than λ times the pass and the row it makes.
+#include <algorithm>
+
+#include "draft/blend.h"
+
+namespace outrider {
+
+namespace {
+
+constexpr double kPriorWeight = 8, kFade = 0.98;
+constexpr double kPriorAfter = 0.65;  // a model's guess, before any was seen
+
+int bucket(double s, int buckets) { return std::clamp(int(s * buckets), 0, buckets - 1); }
+
+}  // namespace
+
+// Tokens of text to read now, or −1: not at this price. It is read when the rest of the answer is expected to pay for it and the loss
+// could be borne if it does not.
+int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
+  const int64_t length = int64_t(job.tokens.size()), unread = model_->unread(job.request, length);
+  if (!line.with_model || job.budget <= 0 || job.spare_ms <= 0) return -1;
+  if (budget.free() || unread == 0) return unread;
+  const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
+  const double ms = model_->read_ms(part, length, budget.costs);
+  return part > 0 && gain_per_token_ * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
+}
+
+bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
+  const int place = line.asked.count;
+  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request))) return false;
+  if (budget.free()) return true;
+  const Choices before = judge(line, line.asked.path(place), nullptr);
+  const double s = before.count > 0 ? double(before.list[0].survival) : 0;
+  const Answered& seen = answered_[size_t(bucket(s, kBefore))];
+  const double after = (seen.sum + kPriorWeight * std::max(s, kPriorAfter)) / (seen.seen + kPriorWeight);
+  const double ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs) + budget.pass_ms(place + 1) - budget.pass_ms(place);
+  return line.reach * (after - s) > budget.tokens_per_ms * ms;
+}
+
+// The path goes on with the likeliest choice, whoever made it.
+void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budget) {
+  const int place = line.asked.count++;
+  const auto path = line.asked.path(place);
+  const Choices before = judge(line, path, nullptr), after = judge(line, path, &line.asked.guesses[size_t(place)]);
+  const double s = before.count > 0 ? double(before.list[0].survival) : 0, t = after.count > 0 ? double(after.list[0].survival) : 0;
+  Answered& seen = answered_[size_t(bucket(s, kBefore))];
+  seen.sum = seen.sum * kFade + t, seen.seen = seen.seen * kFade + 1;
+  line.gain += line.reach * std::max(0.0, t - s);
+  if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+  line.reach *= t;
+  line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
+  if (line.asking) line.asked.drafted[size_t(place)] = after.list[0].token;
+}
+
+// Returns what the passes were expected to cost.
+double Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
+  double expected_ms = 0;
+  for (DraftJob& job : jobs) {
+    Line& line = lines_.at(job.request);
+    const int64_t text = worth_reading(line, job, budget);
+    line.asking = text >= 0 && worth_asking(line, job, budget);
+    if (!line.asking) continue;
+    expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
+    const double start_ms = clock_.now_ms();
+    line.asking = model_->start(job.request, job.tokens, job.pending, text);
+    job.invested_ms = clock_.now_ms() - start_ms;
+  }
+  while (true) {
+    asks_.clear(), asking_.clear();
+    double most_ms = 0;
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      Line& line = lines_.at(jobs[j].request);
+      if (!line.asking || !(line.asking = worth_asking(line, jobs[j], budget))) continue;
+      const int place = line.asked.count;
+      asks_.push_back({jobs[j].request, jobs[j].tokens, jobs[j].pending, line.asked.path(place), &line.asked.guesses[size_t(place)]});
+      asking_.push_back(j);
+      most_ms = std::max(most_ms, model_->ask_ms(jobs[j].request, int64_t(jobs[j].tokens.size()), place, budget.costs));
+    }
+    if (asks_.empty()) return expected_ms;
+    expected_ms += most_ms;
+    model_->ask(asks_);
+    for (const size_t j : asking_) take_answer(lines_.at(jobs[j].request), jobs[j], budget);
+  }
+}
+
+}  // namespace outrider

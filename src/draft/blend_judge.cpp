@@ -1,0 +1,57 @@
+// Many guesses at one place become one list of choices.
+#include <algorithm>
+
+#include "draft/blend.h"
+
+namespace outrider {
+
+const Guesses* Blend::Asked::at(std::span<const int32_t> place) const {
+  const bool here = int(place.size()) < count && std::ranges::equal(place, path(int(place.size())));
+  return here ? &guesses[place.size()] : nullptr;
+}
+
+// each(source, guess) for everybody's guesses at a place.
+template <class Each>
+void Blend::each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const {
+  for (size_t k = 0; k < line.readers.size(); ++k) {
+    if (!line.readers[k]) continue;
+    Guesses guesses;
+    line.readers[k]->guess(place, guesses);
+    for (const Guess& g : guesses.all()) each(int(k), g);
+  }
+  if (by_model)
+    for (const Guess& g : by_model->all()) each(int(sources_.size()), g);
+}
+
+// Guesses at the same token are one choice; siblings are never likelier together than certain.
+Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const {
+  Choices choices;
+  each_guess(line, place, by_model, [&](int source, const Guess& g) {
+    const float confidence = survival_.single(source, g);
+    const auto all = std::span(choices.list.data(), size_t(choices.count));
+    auto same = std::ranges::find(all, g.token, &Choice::token);
+    if (same == all.end()) {
+      if (choices.count == Choices::kMost) return;
+      choices.list[size_t(choices.count++)] = {g.token, 0, confidence, SourceSet(1u << source), int8_t(source)};
+      return;
+    }
+    same->sources |= SourceSet(1u << source);
+    if (confidence > same->confidence) same->confidence = confidence, same->source = int8_t(source);
+  });
+  float sum = 0;
+  const auto all = std::span(choices.list.data(), size_t(choices.count));
+  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence);
+  if (sum > 0.999f)
+    for (Choice& c : all) c.survival *= 0.999f / sum;
+  std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });
+  return choices;
+}
+
+void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
+  const Guesses* by_model = line.asked.at(place);
+  const Choices choices = judge(line, place, by_model);
+  each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
+  for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.token == truth);
+}
+
+}  // namespace outrider

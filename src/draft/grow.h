@@ -1,0 +1,87 @@
+#pragma once
+// The shape of draft trees. Best-first: the guess most likely to be reached comes next, wherever it hangs; what follows it joins the
+// candidates. For every number of rows n this gives the n rows with the largest sum of reach, that is of tokens expected; the number
+// itself is the n that maximises  E(n) − λ·V(n),  λ being what a millisecond is worth, over the whole staircase V.
+#include <algorithm>
+#include <vector>
+
+#include "draft/drafter.h"
+#include "draft/survival.h"
+
+namespace outrider {
+
+// What may follow a place, judged.
+struct Choice {
+  int32_t token;
+  float survival;
+  float confidence;  // the largest single confidence behind it
+  SourceSet sources;
+  int8_t source;     // whose confidence that was
+};
+struct Choices {
+  static constexpr int kMost = 8;
+  std::array<Choice, kMost> list;  // most likely first
+  int count = 0;
+  std::span<const Choice> all() const { return {list.data(), size_t(count)}; }
+};
+
+class TreeGrower {
+ public:
+  explicit TreeGrower(int requests) { heap_.reserve(size_t(requests) * kMaxDraftRows * Choices::kMost); }
+
+  // Grows the drafts of the jobs, each to its budget at most. follow(job index, row) → Choices after that row. `width`: guesses that may
+  // share a parent.
+  template <class Follow>
+  void grow(std::span<DraftJob> jobs, const DraftBudget& budget, int width, Follow&& follow) {
+    heap_.clear(), added_.clear();
+    int room = 0;
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      room += std::min(jobs[j].budget, kMaxDraftRows - 1);
+      if (jobs[j].budget > 0) push_all(int(j), 0, 1, follow(int(j), 0), width);
+    }
+    double expected = 0, best = -budget.tokens_per_ms * budget.pass_ms(0);
+    size_t keep = 0;
+    while (!heap_.empty() && hope(budget, room, expected) > best) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      const Node node = heap_.back();
+      heap_.pop_back();
+      DraftJob& job = jobs[size_t(node.job)];
+      if (job.draft->size() >= std::min(job.budget, kMaxDraftRows - 1)) continue;
+      const int row = job.draft->add(node.choice.token, node.parent, node.choice.survival, node.choice.source);
+      added_.push_back(node.job);
+      expected += double(node.reach);
+      const double value = expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size()));
+      if (value > best) best = value, keep = added_.size();
+      if (job.draft->size() < std::min(job.budget, kMaxDraftRows - 1)) push_all(node.job, row, node.reach, follow(node.job, row), width);
+    }
+    if (budget.free()) keep = added_.size();
+    for (size_t j = 0; j < jobs.size(); ++j) jobs[j].draft->cut(int(std::count(added_.begin(), added_.begin() + ptrdiff_t(keep), int(j))));
+  }
+
+ private:
+  struct Node {
+    float reach;
+    int job, parent;
+    Choice choice;
+    bool operator<(const Node& o) const { return reach < o.reach; }
+  };
+  void push_all(int job, int parent, float reach, const Choices& choices, int width) {
+    for (int i = 0; i < std::min(choices.count, width); ++i) {
+      heap_.push_back({reach * choices.list[size_t(i)].survival, job, parent, choices.list[size_t(i)]});
+      std::push_heap(heap_.begin(), heap_.end());
+    }
+  }
+  // The most that any larger tree could be worth: its further rows are reached no more often than the next one.
+  double hope(const DraftBudget& budget, int room, double expected) const {
+    if (budget.free()) return 1e300;
+    double most = -1e300;
+    const int size = int(added_.size());
+    for (int n = size + 1; n <= room; ++n) most = std::max(most, expected + double(heap_.front().reach) * (n - size) - budget.tokens_per_ms * budget.pass_ms(n));
+    return most;
+  }
+
+  std::vector<Node> heap_;
+  std::vector<int> added_;  // jobs, in the order their rows came
+};
+
+}  // namespace outrider

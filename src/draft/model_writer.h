@@ -1,0 +1,97 @@
+#pragma once
+// A smaller model writes ahead (Leviathan et al. 2023, arXiv:2211.17192). It keeps timelines of its own and applies the request's
+// whole sampler chain with the same noise at the same positions, so that a model drafting for itself is always right.
+//
+// Unlike a Source it costs passes, so it is asked place by place, down one path a round, and reads a prompt only when told to.
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "draft/drafter.h"
+#include "draft/source.h"
+#include "model/model.h"
+#include "model/pass.h"
+#include "sample/sampler.h"
+#include "state/prefix.h"
+
+namespace outrider {
+
+class ModelWriter {
+ public:
+  static constexpr int kCatchUpRows = 12;  // committed tokens that ride along with the first pass of a round
+
+  struct Options {
+    kernels::KvType k_type = kernels::KvType::f16, v_type = kernels::KvType::f16;
+    int64_t context = 4096;  // tokens of one request
+    int requests = 1;        // at once
+    int kept_prefixes = 1;
+    float min_probability = 0;  // where its choice is less certain, it says nothing (softmax at temperature 1)
+    double relative_cost = 0.3;        // of a pass, against the target's: believed until one was measured
+    std::optional<float> temperature;  // its own, instead of the request's
+    std::optional<int32_t> top_k;
+  };
+  // Bytes make() will reserve beside the weights.
+  static size_t bytes(const ModelPlan& plan, const Options& options);
+  // Model, pool, kernels and clock must outlive the writer. Check compare_vocabularies first.
+  static Result<std::unique_ptr<ModelWriter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options);
+
+  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling);
+  void end(int64_t request);
+
+  // Text that must be read before the next ask: all that is not known yet, or, at the start of a request, less: its first tokens (which
+  // every later one attends to) and its end. 0 when the rest rides along with the ask.
+  int64_t unread(int64_t request, int64_t committed) const;
+  // How much of it `ms` pay for: unread(), or a worthwhile part of it, or 0.
+  int64_t affordable(int64_t request, int64_t committed, double ms, const StepCosts* target) const;
+  // `target` is the cost of the target's passes, for as long as there is no figure of our own.
+  double read_ms(int64_t tokens, int64_t context, const StepCosts* target) const;
+  // Of the pass that answers the next ask: the first of a round catches up, later ones compute one row.
+  double ask_ms(int64_t request, int64_t committed, int place, const StepCosts* target) const;
+
+  // Opens a round: reads `read` tokens of text and lines up the rest. False when there is no room.
+  bool start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read);
+
+  // Whether another place can be asked for in this round.
+  bool room(int64_t request) const;
+
+  struct Ask {
+    int64_t request;
+    std::span<const int32_t> committed;
+    int32_t pending;
+    std::span<const int32_t> drafted;  // the path so far: one token longer than at the last ask of this round
+    Guesses* out;                      // its choice, then the runner-up; evidence classes as in model_evidence()
+  };
+  // One pass for all.
+  void ask(std::span<const Ask> asks);
+
+  // The round's outcome: of our rows, those on the accepted path stay.
+  void observe(int64_t request, std::span<const int32_t> drafted, const DraftOutcome& outcome);
+
+ private:
+  struct Line {
+    Timeline timeline;
+    Sampler sampler;
+    int64_t skipped = 0;  // tokens after the first few that were never read: ours stand so much nearer to the start
+    int catch_up = 0;     // leading window rows: committed by the target, not yet by us
+    bool started = false; // in this round
+  };
+  ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options);
+  void answer(const Ask& ask, Line& line, std::span<float> logits);
+  int64_t behind(const Line& line, int64_t committed) const { return committed - line.timeline.length() - line.skipped; }
+  bool read(Timeline& timeline, std::span<const int32_t> text);
+  double predict_ms(int rows, int64_t context, const StepCosts* target) const;
+
+  const Model& model_;
+  const kernels::Kernels& kernels_;
+  const Clock& clock_;
+  Options options_;
+  std::optional<PagePool> pages_;
+  std::optional<Pass> pass_;
+  std::optional<PrefixCache> kept_;
+  std::vector<int32_t> padding_;  // ids that no text uses
+  std::unordered_map<int64_t, Line> lines_;
+  StepCosts costs_;
+};
+
+}  // namespace outrider
