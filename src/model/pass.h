@@ -20,6 +20,7 @@ class Pass {
   static constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
   static constexpr int kSplitRows = 8;     // up to this many rows the threads may share out a row's past
   static constexpr int kSpansAtOnce = 32;  // spans whose states the buffer holds beside the running total
+  static constexpr int kRunsPerThread = 8;  // runs of spans that each thread gets where there are enough
 
   // max_rows: rows in one forward; max_logits: rows of them that may want logits.
   static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
@@ -79,7 +80,7 @@ class Pass {
   Pass() = default;
   kernels::AttendJob attend_job(const Segment& segment, int layer, int head) const;
   void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
-  void attend_in_spans(int layer, const float* query, float* out, int64_t spans);
+  void attend_in_spans(int layer, const float* query, float* out);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
   void count_multiply(PassPart part, const kernels::Matrix& w, const kernels::Activations& n);
@@ -100,6 +101,7 @@ class Pass {
   std::vector<Row> rows_;
   std::vector<int> logit_rows_;
   std::vector<Segment> segments_;
+  int64_t spans_ = 1;  // of the row with the longest past
   Memory memory_;
   float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
   float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr, *span_states_ = nullptr;
