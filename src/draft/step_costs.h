@@ -6,6 +6,7 @@
 //
 // shape[n] is what was seen of n against that, so the steps of the real staircase stay. All of it by context length: attention grows.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace outrider {
