@@ -35,11 +35,12 @@ struct Kernels {
   // Rotates pairs of x: (i, i + half) or, when interleaved, (2i, 2i + 1), by the angles whose cos and sin are given (half values each).
   void (*rotate)(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 
-  // Attention over blocks of 64 positions: see attention.h. attend does everything. The same bits in parts: attend_span leaves what
-  // one span comes to in states[row][head][span_state_floats]; add_span adds a query's state to that of the spans before; then finish.
+  // Attention over blocks of 64 positions: see attention.h. attend does everything. The same bits in parts: attend_spans leaves what
+  // each of `count` spans comes to in states[span][row][head][span_state_floats], spans `stride` floats apart; add_span adds a query's state
+  // to that of the spans before; then finish.
   void (*store_kv)(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
   void (*attend)(const AttendJob& job);
-  void (*attend_span)(const AttendJob& job, int64_t span, float* states);
+  void (*attend_spans)(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride);
   void (*add_span)(int head_dim, const float* state, float* total);
   void (*finish_attend)(int head_dim, const float* total, float* out);
 

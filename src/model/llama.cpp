@@ -6,10 +6,10 @@ namespace outrider {
 
 void Llama::declare(WeightLoader& loader) {
   const Config& c = config_;
-  loader.matrix("token_embd.weight", c.vocabulary, c.width, &embedding_);
-  loader.vector("output_norm.weight", c.width, &output_norm_);
   tied_ = !loader.has("output.weight");
-  if (!tied_) loader.matrix("output.weight", c.vocabulary, c.width, &own_output_);
+  if (tied_) loader.matrix("token_embd.weight", c.vocabulary, c.width, &embedding_);
+  else loader.table("token_embd.weight", c.vocabulary, c.width, &embedding_), loader.matrix("output.weight", c.vocabulary, c.width, &own_output_);
+  loader.vector("output_norm.weight", c.width, &output_norm_);
   layers_.resize(size_t(c.layers));
   for (int i = 0; i < c.layers; ++i) {
     Layer& l = layers_[size_t(i)];

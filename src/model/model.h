@@ -58,10 +58,10 @@ struct ModelPlan {
   size_t weight_bytes = 0;
   KvGeometry kv_geometry(kernels::KvType k_type, kernels::KvType v_type) const { return {config.layers, config.kv_heads, {k_type, v_type, config.head_dim}}; }
 };
-Result<ModelPlan> plan_model(const std::string& path);
+Result<ModelPlan> plan_model(const std::string& path, const LoadOptions& options = {});
 
 // Opens, checks and loads. Errors: unreadable file, unknown architecture (the known ones are named), missing tensors, memory.
-Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress = {});
+Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress = {}, const LoadOptions& options = {});
 
 // The architectures load_model knows, for messages.
 std::string supported_architectures();

@@ -11,8 +11,6 @@ using kernels::Activations;
 
 namespace {
 
-constexpr int64_t kItemBytes = 48 << 10;  // weights of one item: small enough that threads finish together, large enough to stream
-
 int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
 int64_t widest(const Config& c) { return std::max<int64_t>(c.width, c.query_width()); }
@@ -57,10 +55,11 @@ Result<Pass> Pass::make(const Config& config, const kernels::Kernels& kernels, T
   pass.gate_ = b.gate, pass.up_ = b.up, pass.cosines_ = b.cosines, pass.sines_ = b.sines, pass.logits_ = b.logits;
   pass.panels_ = reinterpret_cast<int32_t*>(b.panels), pass.gated_panels_ = reinterpret_cast<int32_t*>(b.gated_panels), pass.span_states_ = b.span_states;
   pass.rows_.reserve(size_t(max_rows)), pass.segments_.reserve(size_t(max_rows)), pass.logit_rows_.reserve(size_t(max_logits));
+  pass.head_tiles_.reserve(size_t(padded(config.vocabulary) / kernels::kTileRows));
   return pass;
 }
 
-void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(); }
+void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(), spans_ = 1; }
 
 void Pass::add_row(const Row& row, bool logits) {
   OUTRIDER_CHECK(rows() < max_rows_ && (!logits || logit_rows() < max_logits_));
@@ -70,6 +69,7 @@ void Pass::add_row(const Row& row, bool logits) {
   if (rows_.empty() || rows_.back().timeline != row.timeline || segments_.back().count == most) segments_.push_back({rows(), 0});
   ++segments_.back().count;
   rows_.push_back(row);
+  spans_ = std::max(spans_, kernels::spans_of(row.position));
 }
 
 void Pass::extend(const Timeline& t, std::span<const int32_t> tokens, int logits) {
@@ -152,7 +152,7 @@ Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const
     }
   });
   done(PassPart::gate_up);
-  for (const kernels::Matrix* w : {&gate, &up}) count_multiply(PassPart::gate_up, *w, n);
+  for (const kernels::Matrix* w : {&gate, &up}) count_multiply(PassPart::gate_up, *w, w->layout.tiles(), n);
   return a;
 }
 
@@ -162,18 +162,17 @@ PassPart Pass::part_of(const Activations& n, const Product& product) const {
   return n.values == mixed_ ? PassPart::attention_output : PassPart::down;
 }
 
-void Pass::count_multiply(PassPart part, const kernels::Matrix& w, const Activations& n) {
-  if (clock_) clock_->multiplied(part, w.layout.bytes(), w.layout.rows * w.layout.columns * n.columns);
+void Pass::count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles, const Activations& n) {
+  if (clock_) clock_->multiplied(part, tiles * w.layout.tile_bytes(), std::min(tiles * kernels::kTileRows, w.layout.rows) * w.layout.columns * n.columns);
 }
 
 void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Product> products, const int64_t* strides) {
-  const auto step = [](const kernels::MatrixLayout& layout) { return std::max<int64_t>(1, kItemBytes / layout.tile_bytes()); };
   int64_t items = 0;
-  for (const Product& p : products) items += (p.weight->layout.tiles() + step(p.weight->layout) - 1) / step(p.weight->layout);
+  for (const Product& p : products) items += (p.weight->layout.tiles() + tiles_of_item(*p.weight) - 1) / tiles_of_item(*p.weight);
   pool_->run(items, [&](int64_t item) {
     for (size_t i = 0; i < products.size(); ++i) {
       const Product& p = products[i];
-      const int64_t tiles = p.weight->layout.tiles(), size = step(p.weight->layout), count = (tiles + size - 1) / size;
+      const int64_t tiles = p.weight->layout.tiles(), size = tiles_of_item(*p.weight), count = (tiles + size - 1) / size;
       if (item >= count) {
         item -= count;
         continue;
@@ -183,7 +182,7 @@ void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Pr
     }
   });
   done(part);
-  for (const Product& p : products) count_multiply(part, *p.weight, n);
+  for (const Product& p : products) count_multiply(part, *p.weight, p.weight->layout.tiles(), n);
 }
 
 void Pass::multiply(const Activations& n, std::initializer_list<Product> products) {
@@ -203,13 +202,6 @@ void Pass::norm_heads(float* x, int heads, const float* weight) {
     }
   });
   done(PassPart::quantise_norm);
-}
-
-void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
-  if (logit_rows() == 0) return;
-  const Activations a = norm_of(x, logit_rows_.data(), logit_rows(), norm_weight);
-  const Product product{&output, nullptr, logits_};
-  multiply_rows(PassPart::head, a, {&product, 1}, &config_->vocabulary);
 }
 
 }  // namespace outrider

@@ -3,6 +3,7 @@
 // are written with. Buffers are sized at construction; a pass allocates nothing.
 //
 // Rows may belong to several timelines. Every row is computed as if it were alone (law 1).
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -20,12 +21,18 @@ class Pass {
   static constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
   static constexpr int kSplitRows = 8;     // up to this many rows the threads may share out a row's past
   static constexpr int kSpansAtOnce = 32;  // spans whose states the buffer holds beside the running total
+  static constexpr int kRunsPerThread = 8;  // runs of spans that each thread gets where there are enough
+  static constexpr int64_t kItemBytes = 48 << 10;  // weights of one item: small enough that threads finish together, large enough to stream
 
   // max_rows: rows in one forward; max_logits: rows of them that may want logits.
   static Result<Pass> make(const Config& config, const kernels::Kernels& kernels, ThreadPool& pool, int max_rows, int max_logits);
   static size_t bytes(const Config& config, int max_rows, int max_logits);
   // From now on notes the time of its parts; null: no longer. The clock must live that long.
   void watch(PassClock* clock) { clock_ = clock; }
+
+  // Until the next call only these tiles (16 rows each, ascending, see kernels/matrix.h) of the output matrix are computed; the other
+  // logits are −infinity. Empty: the whole matrix. Adding tiles costs nothing; taking some away overwrites their logits in every row.
+  void restrict_head(std::span<const int32_t> tiles);
 
   // Building: clear, add rows, then Model::forward.
   void clear();
@@ -78,17 +85,20 @@ class Pass {
     int first, count;
   };
   Pass() = default;
+  static int64_t tiles_of_item(const kernels::Matrix& w) { return std::max<int64_t>(1, kItemBytes / w.layout.tile_bytes()); }
   kernels::AttendJob attend_job(const Segment& segment, int layer, int head) const;
   void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
-  void attend_in_spans(int layer, const float* query, float* out, int64_t spans);
+  void attend_in_spans(int layer, const float* query, float* out);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
-  void count_multiply(PassPart part, const kernels::Matrix& w, const kernels::Activations& n);
+  void count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles, const kernels::Activations& n);
   template <class Fn>
   void for_each_stretch(int64_t n, Fn&& fn);
   kernels::Activations norm_of(const float* x, const int* rows, int count, const float* weight);  // of all rows, or of those named
   PassPart part_of(const kernels::Activations& n, const Product& product) const;
   void multiply_rows(PassPart part, const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
+  void multiply_tiles(const kernels::Activations& n, const kernels::Matrix& output);
+  void silence(int32_t tile);
   void done(PassPart part) {
     if (clock_) clock_->done(part);
   }
@@ -100,7 +110,9 @@ class Pass {
   int max_rows_ = 0, max_logits_ = 0;
   std::vector<Row> rows_;
   std::vector<int> logit_rows_;
+  std::vector<int32_t> head_tiles_;  // what restrict_head named
   std::vector<Segment> segments_;
+  int64_t spans_ = 1;  // of the row with the longest past
   Memory memory_;
   float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
   float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr, *span_states_ = nullptr;

@@ -49,9 +49,7 @@ void Pass::attend_rows(const Segment& segment, int head, const float* query, flo
 // work; how it is cut does not change the bits.
 void Pass::attend(int layer, const float* query, float* out) {
   const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
-  int64_t spans = 1;
-  for (const Row& row : rows_) spans = std::max(spans, kernels::spans_of(row.position));
-  if (spans > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out, spans);
+  if (spans_ > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out);
   pool_->run(items, [&](int64_t item) {
     const Segment& segment = segments_[size_t(item / heads)];
     kernels::AttendRow rows[kSegmentRows];
@@ -63,35 +61,40 @@ void Pass::attend(int layer, const float* query, float* out) {
   done(PassPart::attention);
 }
 
-// span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn.
-void Pass::attend_in_spans(int layer, const float* query, float* out, int64_t spans) {
+// span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn. An item is a run of neighbouring
+// spans, so that its queries are prepared once for all of them.
+void Pass::attend_in_spans(int layer, const float* query, float* out) {
   const int dim = config_->head_dim;
   const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
-  for (int64_t before = 0; before < spans;) {
-    const int64_t first_slot = before == 0 ? 0 : 1, count = std::min<int64_t>(spans - before, kSpansAtOnce);
-    pool_->run(int64_t(segments_.size()) * heads * count, [&](int64_t item) {
-      const int64_t span = item % count, head = item / count % heads;
-      const Segment& segment = segments_[size_t(item / count / heads)];
+  const int64_t jobs = int64_t(segments_.size()) * heads;
+  // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
+  const auto states = [&](const Segment& segment, int64_t head) { return span_states_ + (segment.first * config_->heads + head * segment.count * group) * state; };
+  for (int64_t before = 0; before < spans_; before += kSpansAtOnce) {
+    const int64_t count = std::min<int64_t>(spans_ - before, kSpansAtOnce), run = std::max<int64_t>(1, count * jobs / (kRunsPerThread * pool_->size())), runs = (count + run - 1) / run;
+    pool_->run(jobs * runs, [&](int64_t item) {
+      const int64_t first = item % runs * run, head = item / runs % heads;
+      const Segment& segment = segments_[size_t(item / runs / heads)];
       kernels::AttendRow rows[kSegmentRows];
       attend_rows(segment, int(head), query, out, rows);
       kernels::AttendJob job = attend_job(segment, layer, int(head));
       job.rows = rows;
-      // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
-      kernels_->attend_span(job, before + span, span_states_ + (first_slot + span) * slot_floats + (segment.first * config_->heads + head * segment.count * group) * state);
+      kernels_->attend_spans(job, before + first, std::min(run, count - first), states(segment, head) + (1 + first) * slot_floats, slot_floats);
     });
-    const bool last = before + count == spans;
-    pool_->run(int64_t(segments_.size()) * heads, [&](int64_t item) {
+    const bool last = before + count == spans_;
+    pool_->run(jobs, [&](int64_t item) {
       const int64_t head = item % heads;
       const Segment& segment = segments_[size_t(item / heads)];
       for (int64_t q = 0; q < segment.count * group; ++q) {
-        const int64_t row = segment.first + q / group;
-        float* total = span_states_ + (segment.first * config_->heads + head * segment.count * group + q) * state;
-        for (int64_t s = std::max<int64_t>(before, 1); s < std::min(before + count, kernels::spans_of(rows_[size_t(row)].position)); ++s)
-          kernels_->add_span(dim, total + (first_slot + s - before) * slot_floats, total);
+        const int64_t row = segment.first + q / group, end = std::min(before + count, kernels::spans_of(rows_[size_t(row)].position));
+        float* total = states(segment, head) + q * state;
+        for (int64_t s = before; s < end; ++s) {
+          const float* part = total + (1 + s - before) * slot_floats;
+          if (s == 0) std::copy_n(part, state, total);
+          else kernels_->add_span(dim, part, total);
+        }
         if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);
       }
     });
-    before += count;
   }
   done(PassPart::attention);
 }

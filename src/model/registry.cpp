@@ -40,7 +40,7 @@ struct Opened {
   std::unique_ptr<WeightLoader> loader;
 };
 
-Result<Opened> open_model(const std::string& path) {
+Result<Opened> open_model(const std::string& path, const LoadOptions& options) {
   auto file = GgufFile::open(path);
   if (!file) return file.error();
   const auto architecture = file->string("general.architecture");
@@ -56,7 +56,7 @@ Result<Opened> open_model(const std::string& path) {
   Opened opened;
   opened.file = std::make_unique<GgufFile>(std::move(*file));
   opened.model = std::make_unique<Llama>(std::move(*config), std::move(*vocabulary), path);
-  opened.loader = std::make_unique<WeightLoader>(*opened.file);
+  opened.loader = std::make_unique<WeightLoader>(*opened.file, options);
   opened.model->declare(*opened.loader);
   if (opened.loader->error()) return *opened.loader->error();
   return opened;
@@ -64,14 +64,14 @@ Result<Opened> open_model(const std::string& path) {
 
 }  // namespace
 
-Result<ModelPlan> plan_model(const std::string& path) {
-  auto opened = open_model(path);
+Result<ModelPlan> plan_model(const std::string& path, const LoadOptions& options) {
+  auto opened = open_model(path, options);
   if (!opened) return opened.error();
   return ModelPlan{opened->model->config(), opened->model->vocabulary(), opened->loader->bytes()};
 }
 
-Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress) {
-  auto opened = open_model(path);
+Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& pool, const LoadProgress& progress, const LoadOptions& options) {
+  auto opened = open_model(path, options);
   if (!opened) return opened.error();
   auto weights = opened->loader->load(pool, progress);
   if (!weights) return weights.error();

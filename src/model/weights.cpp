@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "quant/decode.h"
+#include "quant/encode_fast.h"
 
 namespace outrider {
 
@@ -16,6 +17,17 @@ struct Slice {
   size_t wanted;
   int64_t first_tile, tiles;
 };
+
+// Rows of `columns` weights each, from one type to another.
+void encode_again(QuantType from, const std::vector<std::byte>& rows, int64_t columns, QuantType to, std::vector<std::byte>& out) {
+  const size_t from_bytes = *bytes_for(from, size_t(columns)), to_bytes = *bytes_for(to, size_t(columns)), count = rows.size() / from_bytes;
+  thread_local std::vector<float> values;
+  values.resize(size_t(columns)), out.resize(count * to_bytes);
+  for (size_t r = 0; r < count; ++r) {
+    decode(from, rows.data() + r * from_bytes, size_t(columns), values.data());
+    encode_fast(to, values.data(), size_t(columns), out.data() + r * to_bytes);
+  }
+}
 
 }  // namespace
 
@@ -42,10 +54,12 @@ const TensorInfo* WeightLoader::expect(const std::string& name, int64_t rows, in
   return &t;
 }
 
-void WeightLoader::matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target) {
+void WeightLoader::matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target, std::optional<QuantType> narrow) {
   const TensorInfo* tensor = expect(name, rows, columns);
   if (!tensor) return;
   target->layout = kernels::matrix_layout(tensor->type, rows, columns);
+  const bool wide = target->layout.codes != kernels::Codes::n4 && target->layout.codes != kernels::Codes::n4_table;
+  if (narrow && wide && bytes_for(*narrow, size_t(columns))) target->layout = kernels::matrix_layout(*narrow, rows, columns);
   kernels::set_table(*target);
   wanted_.push_back({tensor, target, nullptr, place(size_t(target->layout.bytes()))});
 }
@@ -70,14 +84,17 @@ Result<void> WeightLoader::load_vector(const Wanted& wanted, std::byte* arena) c
 
 Result<void> WeightLoader::load_tiles(const Wanted& wanted, int64_t first_tile, int64_t tiles, std::byte* arena) const {
   const kernels::MatrixLayout& layout = wanted.matrix->layout;
-  const int64_t row_bytes = int64_t(wanted.tensor->size_bytes / wanted.tensor->rows());
+  int64_t row_bytes = int64_t(wanted.tensor->size_bytes / wanted.tensor->rows());
   const int64_t first_row = first_tile * kernels::kTileRows, rows = std::min(tiles * kernels::kTileRows, layout.rows - first_row);
-  thread_local std::vector<std::byte> raw;
+  thread_local std::vector<std::byte> raw, narrow;
   raw.resize(size_t(rows * row_bytes));
   if (auto r = file_.read(*wanted.tensor, uint64_t(first_row * row_bytes), raw); !r) return r;
+  const bool again = layout.type != wanted.tensor->type;
+  if (again) encode_again(wanted.tensor->type, raw, layout.columns, layout.type, narrow), row_bytes = int64_t(narrow.size()) / rows;
+  const std::byte* packable = again ? narrow.data() : raw.data();
   for (int64_t t = 0; t < tiles; ++t) {
     const int64_t row = t * kernels::kTileRows;
-    kernels::pack_tile(layout, raw.data() + row * row_bytes, row_bytes, int(std::min<int64_t>(kernels::kTileRows, rows - row)),
+    kernels::pack_tile(layout, packable + row * row_bytes, row_bytes, int(std::min<int64_t>(kernels::kTileRows, rows - row)),
                        arena + int64_t(wanted.offset_bytes) + (first_tile + t) * layout.tile_bytes());
   }
   return {};

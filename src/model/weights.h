@@ -5,6 +5,7 @@
 // What was read stays in the system's cache, which gives it up when somebody needs the memory: a second start then reads no disk. Only
 // when weights and file do not fit side by side is a tensor dropped from the cache once it is repacked, before it pushes out what others use.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,19 @@
 
 namespace outrider {
 
+struct LoadOptions {
+  // Matrices of more than four bits a weight are encoded again to this type of four (quant/encode_fast.h), where their rows fill its
+  // blocks: a pass reads less, and is a little wrong. For models whose answers need not be exact.
+  std::optional<QuantType> narrow = {};
+};
+
 class WeightLoader {
  public:
-  explicit WeightLoader(const GgufFile& file) : file_(file) {}
+  explicit WeightLoader(const GgufFile& file, const LoadOptions& options = {}) : file_(file), options_(options) {}
 
   // Targets must live until load(). Shapes are rows (outputs) × columns (inputs).
-  void matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target);
+  void matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target) { matrix(name, rows, columns, target, options_.narrow); }
+  void table(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target) { matrix(name, rows, columns, target, {}); }  // looked up, not multiplied
   void vector(const std::string& name, int64_t size, const float** target);           // decoded to float
   void optional_vector(const std::string& name, int64_t size, const float** target);  // stays null when absent
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
@@ -42,10 +50,12 @@ class WeightLoader {
   const TensorInfo* expect(const std::string& name, int64_t rows, int64_t columns);
   void fail(Error error);
   size_t place(size_t bytes);
+  void matrix(const std::string& name, int64_t rows, int64_t columns, kernels::Matrix* target, std::optional<QuantType> narrow);
   Result<void> load_vector(const Wanted& wanted, std::byte* arena) const;
   Result<void> load_tiles(const Wanted& wanted, int64_t first_tile, int64_t tiles, std::byte* arena) const;
 
   const GgufFile& file_;
+  LoadOptions options_;
   std::vector<Wanted> wanted_;
   std::optional<Error> error_;
   size_t bytes_ = 0;

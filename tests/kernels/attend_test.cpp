@@ -98,13 +98,14 @@ TEST_P(AttendTest, RowsTogetherAndSpansApartGiveTheBitsOfOneRowAlone) {
         const AttendJob job = past.job(rows, heads);
         t->attend(job);
         const int64_t state = span_state_floats(s.head_dim);
-        std::vector<float> total(size_t(job.queries() * state)), part(total.size());
-        for (int64_t span = 0; span < spans_of(last); ++span) {
-          t->attend_span(job, span, span == 0 ? total.data() : part.data());
-          for (int i = 0; span > 0 && i < job.queries(); ++i)
-            if (span < spans_of(rows[size_t(i / heads)].position)) t->add_span(s.head_dim, part.data() + i * state, total.data() + i * state);
+        const int64_t stride = job.queries() * state;
+        std::vector<float> parts(size_t(spans_of(last) * stride));
+        t->attend_spans(job, 0, 1, parts.data(), stride), t->attend_spans(job, 1, spans_of(last) - 1, parts.data() + stride, stride);
+        for (int i = 0; i < job.queries(); ++i) {
+          float* total = parts.data() + i * state;
+          for (int64_t span = 1; span < spans_of(rows[size_t(i / heads)].position); ++span) t->add_span(s.head_dim, total + span * stride, total);
+          t->finish_attend(s.head_dim, total, in_spans.data() + i * s.head_dim);
         }
-        for (int i = 0; i < job.queries(); ++i) t->finish_attend(s.head_dim, total.data() + i * state, in_spans.data() + i * s.head_dim);
         EXPECT_TRUE(same_bits(together, in_spans)) << t->name << " heads " << heads << " last " << last;
         for (int r = 0; r < kRows; ++r) {
           const std::vector<float> query(q.begin() + r * one, q.begin() + (r + 1) * one), mine(together.begin() + r * one, together.begin() + (r + 1) * one);

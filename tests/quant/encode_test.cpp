@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "quant/decode.h"
+#include "quant/encode_fast.h"
 
 namespace outrider {
 namespace {
@@ -59,6 +60,36 @@ TEST(Encode, EncodingDecodedBlocksAgainChangesLittle) {
     encode(type, values.data(), 512, again.data());
     EXPECT_EQ(again, blocks) << traits(type).name;
   }
+}
+
+TEST(EncodeFast, IsAboutAsCloseAsTheLongSearch) {
+  std::vector<float> x(4096), y(4096);
+  const auto error_of = [&](auto encoder, QuantType type) {
+    std::vector<std::byte> blocks(*bytes_for(type, x.size()));
+    encoder(type, x.data(), x.size(), blocks.data());
+    decode(type, blocks.data(), x.size(), y.data());
+    double error = 0;
+    for (size_t i = 0; i < x.size(); ++i) error += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
+    return std::sqrt(error);
+  };
+  for (const QuantType type : {QuantType::q4_0, QuantType::q4_1})
+    for (const float scale : {0.02f, 1.0f, 40.0f})
+      for (const float offset : {-3.0f, 0.0f, 3.0f}) {
+        random_values(12, scale, x);
+        for (float& v : x) v += offset * scale;
+        EXPECT_LE(error_of(encode_fast, type), 1.03 * error_of(encode, type)) << traits(type).name << " at scale " << scale << " around " << offset;
+      }
+}
+
+TEST(EncodeFast, OddBlocksAreKept) {
+  for (const QuantType type : {QuantType::q4_0, QuantType::q4_1})
+    for (const float value : {0.0f, 1e-42f, 3.0f, -3.0f, 60000.0f, INFINITY, NAN}) {
+      std::vector<float> x(32, value), y(32);
+      std::vector<std::byte> block(*bytes_for(type, 32));
+      encode_fast(type, x.data(), 32, block.data());
+      decode(type, block.data(), 32, y.data());
+      for (int i = 0; i < 32 && std::isfinite(value); ++i) ASSERT_NEAR(y[size_t(i)], value, 1e-3 * std::fabs(value) + 1e-7) << traits(type).name << " of " << value;
+    }
 }
 
 TEST(RandomValues, HaveTheirScaleAndRepeat) {

@@ -147,12 +147,14 @@ __attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& 
 }
 
 template <class L>
-void attend_span(const AttendJob& job, int64_t span, float* states) {
+void attend_spans(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride) {
   Queries q;
   prepare<L>(job, q);
-  start_states<L>(job.shape->head_dim, job.queries(), states);
   const JobReach reach = reach_of(job);
-  walk_span<L>(job, q, span, reach.whole, reach.last, states);
+  for (int64_t span = first; span < first + count; ++span, states += stride) {
+    start_states<L>(job.shape->head_dim, job.queries(), states);
+    walk_span<L>(job, q, span, reach.whole, reach.last, states);
+  }
 }
 
 template <class L>

@@ -18,7 +18,7 @@ constexpr Kernels table(const char* name) {
           .rotate = rotate<L>,
           .store_kv = store_kv<L>,
           .attend = attend<L>,
-          .attend_span = attend_span<L>,
+          .attend_spans = attend_spans<L>,
           .add_span = add_span<L>,
           .finish_attend = finish_attend<L>,
           .row_max = row_max<L>,

@@ -145,8 +145,10 @@ void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k
   }
 }
 
-void attend_span(const AttendJob& job, int64_t span, float* states) {
-  for (int q = 0; q < job.queries(); ++q, states += span_state_floats(job.shape->head_dim)) attend_query(job, job.rows[q / job.heads], q % job.heads, span, states);
+void attend_spans(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride) {
+  for (int64_t s = 0; s < count; ++s)
+    for (int q = 0; q < job.queries(); ++q)
+      attend_query(job, job.rows[q / job.heads], q % job.heads, first + s, states + s * stride + q * span_state_floats(job.shape->head_dim));
 }
 
 void add_span(int head_dim, const float* state, float* total) {

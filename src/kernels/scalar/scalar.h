@@ -12,7 +12,7 @@ void silu_multiply(const float* gate, const float* up, int64_t n, float* out);
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
 void attend(const AttendJob& job);
-void attend_span(const AttendJob& job, int64_t span, float* states);
+void attend_spans(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride);
 void add_span(int head_dim, const float* state, float* total);
 void finish_attend(int head_dim, const float* total, float* out);
 float row_max(const float* x, int64_t n);
