@@ -23,7 +23,7 @@ enum Support {
   kMinority,   // at least a quarter
   kFew,
   kShadowed,   // none: it followed a shorter agreement. Its class goes by the bucket of the longest
-  kEarlier,    // stood in an answer to another request
+  kEarlier,    // the places are in answers to other requests
   kSupports,
 };
 static_assert(kBuckets * kSupports == kEvidence);
@@ -37,13 +37,25 @@ constexpr float kPrior[kSupports][kBuckets] = {
     {0.10f, 0.14f, 0.14f, 0.16f, 0.18f, 0.20f, 0.20f, 0.20f},
     {0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f},
     {0.06f, 0.05f, 0.05f, 0.03f, 0.03f, 0.02f, 0.01f, 0.005f},
-    {0.10f, 0.20f, 0.40f, 0.50f, 0.60f, 0.70f, 0.80f, 0.90f},
+    {0.05f, 0.08f, 0.15f, 0.30f, 0.35f, 0.50f, 0.70f, 0.85f},
 };
+
+// Keeps the most probable guesses, each token once, best first.
+void insert(const Guess& guess, Guesses& out) {
+  int at = 0;
+  while (at < out.count && out.list[size_t(at)].prior >= guess.prior && out.list[size_t(at)].token != guess.token) ++at;
+  if (at == kMostGuesses || (at < out.count && out.list[size_t(at)].prior >= guess.prior)) return;
+  int end = at;  // of those that make room: up to a less probable guess of the same token, or one more than there were
+  while (end < out.count && out.list[size_t(end)].token != guess.token) ++end;
+  if (end == out.count) out.count = std::min(out.count + 1, kMostGuesses), end = out.count - 1;
+  std::move_backward(out.list.begin() + at, out.list.begin() + end, out.list.begin() + end + 1);
+  out.list[size_t(at)] = guess;
+}
 
 // What followed the places that agree with the tail, by token.
 class Tally {
  public:
-  void vote(int32_t token, int length, bool earlier = false) {
+  void vote(int32_t token, int length) {
     const int bucket = bucket_of(length);
     ++votes_[size_t(bucket)];
     int at = 0;
@@ -54,33 +66,31 @@ class Tally {
     if (at < count_ && bucket <= c.bucket) return;
     if (at == count_) ++count_;
     else std::move(&c + 1, list_.data() + count_, &c);  // to the end: its latest place of this bucket comes after those of the others
-    list_[size_t(count_ - 1)] = {token, bucket, 1, earlier};
+    list_[size_t(count_ - 1)] = {token, bucket, 1};
   }
 
-  // The longest agreement first, of those the most frequent, of those the latest.
-  void offer(Guesses& out) {
+  // Of equal classes the most frequent comes first, then the latest. `earlier`: the places are in answers to other requests.
+  void offer(bool earlier, Guesses& out) {
     for (int i = 1; i < count_; ++i)  // stable, and nothing is allocated
       for (int at = i; at > 0 && list_[size_t(at)].before(list_[size_t(at - 1)]); --at) std::swap(list_[size_t(at)], list_[size_t(at - 1)]);
     for (int i = 0; i < std::min(count_, kMostGuesses); ++i) {
       const Candidate& c = list_[size_t(i)];
-      const Support support = support_of(c);
+      const Support support = earlier ? kEarlier : support_of(c);
       const int bucket = support == kShadowed ? list_[0].bucket : c.bucket;
-      out.add({c.token, support * kBuckets + bucket, kPrior[support][bucket]});
+      insert({c.token, support * kBuckets + bucket, kPrior[support][bucket]}, out);
     }
   }
 
  private:
   struct Candidate {
     int32_t token;
-    int bucket;    // of the longest agreement it followed
-    int votes;     // places in that bucket
-    bool earlier;
+    int bucket;  // of the longest agreement it followed
+    int votes;   // places in that bucket
     bool before(const Candidate& o) const { return bucket != o.bucket ? bucket > o.bucket : votes > o.votes; }
   };
 
   Support support_of(const Candidate& c) const {
     const int of = votes_[size_t(c.bucket)];
-    if (c.earlier) return kEarlier;
     if (c.bucket < list_[0].bucket) return kShadowed;
     if (c.votes < of) return 2 * c.votes >= of ? kMajority : 4 * c.votes >= of ? kMinority : kFew;
     return of > 1 ? kUnanimous : count_ == 1 ? kOnly : kFirst;
@@ -116,10 +126,12 @@ class LookupReader final : public Reader {
     vote_within(tail, int(drafted.size()), tally);
     SuffixIndex::Matches matches;
     for (const auto& m : text_.search(tail, drafted.empty() ? SuffixIndex::kNone : drafted[0], matches)) tally.vote(m.next, m.length);
-    if (earlier_)
-      for (const auto& m : earlier_->search(tail, SuffixIndex::kNone, matches))
-        if (m.length >= kShortestEarlier) tally.vote(m.next, m.length, true);
-    tally.offer(out);
+    tally.offer(false, out);
+    if (!earlier_) return;
+    Tally others;
+    for (const auto& m : earlier_->search(tail, SuffixIndex::kNone, matches))
+      if (m.length >= kShortestEarlier) others.vote(m.next, m.length);
+    others.offer(true, out);
   }
 
  private:

@@ -22,16 +22,16 @@ int class_of(int rank, float probability, int confirmed) {
 
 // Shares of right guesses by table (pairs, single tokens) and class, counted over greedy answers to prompts of ten kinds and smoothed.
 constexpr float kPrior[2][kTable] = {
-    {0.10f, 0.20f, 0.30f, 0.30f, 0.25f, 0.50f, 0.65f, 0.65f,   // first guess: seen once
-     0.30f, 0.40f, 0.70f, 0.94f, 0.30f, 0.40f, 0.80f, 0.94f,   // confirmed once, more often
-     0.05f, 0.06f, 0.10f, 0.15f, 0.15f,                        // second
-     0.04f, 0.07f, 0.14f, 0.12f, 0.12f,                        // third
-     0.02f, 0.08f, 0.09f, 0.09f, 0.09f, 0},                    // fourth
-    {0.05f, 0.05f, 0.06f, 0.13f, 0.15f, 0.25f, 0.20f, 0.30f,
-     0.10f, 0.20f, 0.40f, 0.65f, 0.10f, 0.30f, 0.50f, 0.75f,
-     0.06f, 0.05f, 0.08f, 0.09f, 0.09f,
-     0.03f, 0.06f, 0.06f, 0.05f, 0.05f,
-     0.02f, 0.05f, 0.06f, 0.05f, 0.05f, 0},
+    {0.20f, 0.30f, 0.30f, 0.30f, 0.22f, 0.50f, 0.60f, 0.64f,   // first guess: seen once
+     0.30f, 0.45f, 0.65f, 0.88f, 0.30f, 0.45f, 0.78f, 0.90f,   // confirmed once, more often
+     0.05f, 0.05f, 0.08f, 0.15f, 0.20f,                        // second
+     0.03f, 0.06f, 0.12f, 0.10f, 0.10f,                        // third
+     0.02f, 0.05f, 0.08f, 0.08f, 0.08f, 0},                    // fourth
+    {0.05f, 0.05f, 0.05f, 0.11f, 0.13f, 0.23f, 0.18f, 0.27f,
+     0.10f, 0.17f, 0.32f, 0.65f, 0.10f, 0.20f, 0.38f, 0.60f,
+     0.04f, 0.04f, 0.06f, 0.07f, 0.10f,
+     0.02f, 0.04f, 0.05f, 0.06f, 0.06f,
+     0.02f, 0.04f, 0.06f, 0.06f, 0.06f, 0},
 };
 
 // Neither is 0, which marks a free slot.

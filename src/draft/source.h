@@ -33,11 +33,21 @@ struct Guesses {
   }
 };
 
+// Knows where the answer's rules leave one token only. Given from above; it follows the emitted text itself.
+class Foresight {
+ public:
+  virtual ~Foresight() = default;
+  // The only token that may follow the text and then `drafted`; -1 where the choice is open. Constant time a drafted token,
+  // allocates nothing.
+  virtual int32_t only_choice(std::span<const int32_t> drafted) const = 0;
+};
+
 // What a source is told of a request.
 struct SourceRequest {
   std::span<const int32_t> prompt;
   std::span<const int32_t> prediction;  // what the caller expects the answer to be; may be empty
   int64_t context = 4096;               // tokens of prompt and answer at most: memory may be taken for them now, none later
+  const Foresight* foresight = nullptr;  // lives as long as the reader
 };
 
 // What a source knows of one request. The text begins with the prompt.

@@ -14,7 +14,7 @@ namespace outrider {
 namespace {
 
 using Four = float __attribute__((vector_size(16)));
-using FourInts = int32_t __attribute__((vector_size(16)));
+using FourBytes = uint8_t __attribute__((vector_size(4)));
 
 struct Values {  // a block of 32
   Four v[8];
@@ -54,19 +54,19 @@ Sums sums_of(const Values& values, float offset, Code&& code) {
 void put_nibbles(const Values& x, float offset, float inverse, uint8_t* qs) {
   for (int i = 0; i < 4; ++i) {
     const Four low = nearest_whole(within((x.v[i] - offset) * inverse, 0, 15)), high = nearest_whole(within((x.v[i + 4] - offset) * inverse, 0, 15));
-    const auto bytes = __builtin_convertvector(low + 16 * high, FourInts);
-    for (int j = 0; j < 4; ++j) qs[4 * i + j] = uint8_t(bytes[j]);
+    const FourBytes bytes = __builtin_convertvector(low + 16 * high, FourBytes);
+    std::memcpy(qs + 4 * i, &bytes, sizeof bytes);
   }
 }
 
-// Scale s such that s·code is close to x with codes −8…7. The value of largest magnitude gets −8, or is cut off a little.
+// Scale s such that s·code is close to x with codes −8…7. The value of largest magnitude gets −8, short of it or a little beyond.
 float fit_symmetric(const Values& x) {
   const Range range = range_of(x);
   const float peak = -range.low > range.high ? range.low : range.high;
   float best = 0, best_gain = 0;
-  for (const float end : {-7.3f, -8.0f, -8.7f}) {
+  for (const float end : {-7.5f, -8.3f}) {
     const float inverse = end * inverse_of(peak);
-    const Sums s = sums_of(x, 0, [inverse](Four v) { return nearest_whole(within(v * inverse, -8, 7)); });
+    const Sums s = sums_of(x, 0, [inverse](Four v) { return nearest_whole(least(v * inverse, Four{} + 7)); });
     const float gain = s.xq * s.xq * inverse_of(s.qq);  // Σx² less the squared error that remains
     if (gain > best_gain) best_gain = gain, best = s.xq / s.qq;
   }
