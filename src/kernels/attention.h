@@ -34,8 +34,9 @@ struct KvShape {
   OUTRIDER_ALWAYS_INLINE size_t v_block_bytes() const { return v_type == KvType::f16 ? values(head_dim) * 2 : values(head_dim) + kKvBlock * 2; }
 };
 
-// A query row sees positions 0…position: those below `committed` in pages, the rest in the window, where path[d] is the slot of
-// position committed + d (the last is the row itself). The window is one more K block and V block whose slots are window rows.
+// A query row sees positions first_seen(position, horizon)…position: those below `committed` in pages, the rest in the window, where path[d]
+// is the slot of position committed + d (the last is the row itself). The window is one more K block and V block whose slots are window rows.
+// (What models call a sliding window is a horizon here.)
 struct AttendRow {
   const float* query = nullptr;  // [heads][head_dim]: the query heads that share the kv head
   float* out = nullptr;          // the same shape
@@ -44,9 +45,17 @@ struct AttendRow {
   const uint8_t* path = nullptr;  // position − committed + 1 slots; may be null when the row itself is committed
 };
 
+constexpr OUTRIDER_ALWAYS_INLINE int64_t first_seen(int64_t position, int64_t horizon) { return horizon > 0 && position >= horizon ? position + 1 - horizon : 0; }
+
+// Spans [first, end) that hold a position which a row at `position` sees.
+struct SpanRange {
+  int64_t first, end;
+};
+constexpr OUTRIDER_ALWAYS_INLINE SpanRange spans_of(int64_t position, int64_t horizon) { return {first_seen(position, horizon) / kSpan, position / kSpan + 1}; }
+
 // Rows of one timeline over one kv head. What comes out for a row does not depend on the others. For each row and head:
 //
-//   for each span of 512 positions, for each of its blocks of 64, both ascending, from m = −∞, l = 0, acc = 0:
+//   for each span of 512 positions and in it each block of 64 that holds positions p it sees, ascending, from m = −∞, l = 0, acc = 0:
 //     s_p  = scale · q·k_p          f16: e + o, fma sums over even and odd d
 //                                   q8_0: f = fma(float(exact dot of a run of 32), k scale · q scale, f), runs ascending; q codes have 15 bits:
 //                                   round-to-even(x · kQueryCode/max|x|), since a key's outlier multiplies what its query lost
@@ -54,12 +63,13 @@ struct AttendRow {
 //     l    = l·c, then + w_p, lanes p mod 16, p ascending
 //     acc  f16: acc·c, then fma(w_p, v_pd), p ascending
 //          q8_0: u_p = w_p · v scale; top = max u; code_p = round-to-even(u_p · (255/top)) in 0…255; fma(float(exact Σ code_p·v code), top · (1/255), acc·c)
-//   the spans' (m, l, acc), ascending, into one:  M' = max(M, m), a = exp32(M − M'), b = exp32(m − M');  L = fma(l, b, L·a);  ACC = fma(acc, b, ACC·a)
+//   the spans' (m, l, acc), ascending, into the first's:  M' = max(M, m), a = exp32(M − M'), b = exp32(m − M');  L = fma(l, b, L·a);  ACC = fma(acc, b, ACC·a)
 //   out_d = ACC_d / (L folded in lane order)
 struct AttendJob {
   const KvShape* shape = nullptr;
   int heads = 1;
-  float scale = 1;
+  float scale = 1;      // > 0
+  int64_t horizon = 0;  // positions a row sees at most, itself included; 0: all
   const AttendRow* rows = nullptr;
   int row_count = 0;                  // row_count · heads ≤ kMaxQueries
   const int* pages = nullptr;         // page of each block of 64 positions
@@ -69,6 +79,7 @@ struct AttendJob {
   const std::byte* window_k = nullptr;
   const std::byte* window_v = nullptr;
 
+  OUTRIDER_ALWAYS_INLINE int64_t first_seen(const AttendRow& row) const { return kernels::first_seen(row.position, horizon); }
   OUTRIDER_ALWAYS_INLINE int queries() const { return row_count * heads; }
   OUTRIDER_ALWAYS_INLINE const std::byte* k_block(int64_t block) const { return k_base + size_t(pages[block]) * page_stride; }
   OUTRIDER_ALWAYS_INLINE const std::byte* v_block(int64_t block) const { return v_base + size_t(pages[block]) * page_stride; }
@@ -76,7 +87,6 @@ struct AttendJob {
 
 // What one span comes to for one query: acc[head_dim], then l[16], then m (padded to 16).
 constexpr OUTRIDER_ALWAYS_INLINE int64_t span_state_floats(int head_dim) { return head_dim + 32; }
-constexpr OUTRIDER_ALWAYS_INLINE int64_t spans_of(int64_t position) { return position / kSpan + 1; }
 
 // Copies one slot's key and value between blocks, bit for bit.
 void copy_kv_slot(const KvShape& shape, const std::byte* k_from, const std::byte* v_from, int from_slot, std::byte* k_to, std::byte* v_to, int to_slot);

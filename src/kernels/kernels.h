@@ -37,7 +37,7 @@ struct Kernels {
 
   // Attention over blocks of 64 positions: see attention.h. attend does everything. The same bits in parts: attend_spans leaves what
   // each of `count` spans comes to in states[span][row][head][span_state_floats], spans `stride` floats apart; add_span adds a query's state
-  // to that of the spans before; then finish.
+  // to that of the spans before, for spans that its row sees; then finish.
   void (*store_kv)(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
   void (*attend)(const AttendJob& job);
   void (*attend_spans)(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride);

@@ -52,6 +52,23 @@ Error shape_error(const GgufFile& file, const std::string& what) {
   return Error{file.path() + ": " + what, "the file is damaged or of an unknown variant"};
 }
 
+// The key is a flag for every layer, or a period P: layer i slides unless i mod P = P − 1.
+Result<std::vector<int>> read_horizons(const GgufFile& file, Reader& r, const Config& c) {
+  const std::string key = "attention.sliding_window_pattern", full = c.architecture + "." + key;
+  const int window = int(r.integer("attention.sliding_window", 0, 1 << 30, 0));
+  std::vector<int> horizons(size_t(c.layers), 0);
+  if (const KeyInfo* info = file.find_key(full); info && info->type == ValueType::array) {
+    const auto slides = file.booleans(full);
+    if (!slides) return slides.error();
+    if (slides->size() != horizons.size()) return shape_error(file, full + " has " + std::to_string(slides->size()) + " entries for " + std::to_string(c.layers) + " layers");
+    for (size_t i = 0; i < horizons.size(); ++i) horizons[i] = (*slides)[i] ? window : 0;
+    return horizons;
+  }
+  const int64_t period = r.integer(key, 0, 1024, 0);
+  for (size_t i = 0; period > 0 && i < horizons.size(); ++i) horizons[i] = int64_t(i) % period < period - 1 ? window : 0;
+  return horizons;
+}
+
 }  // namespace
 
 Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
@@ -70,9 +87,12 @@ Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
   c.head_dim = int(r.integer("attention.key_length", 1, kernels::kMaxHeadDim, c.heads ? c.width / c.heads : 0));
   const int value_dim = int(r.integer("attention.value_length", 1, kernels::kMaxHeadDim, c.head_dim));
   c.context_length = r.integer("context_length", 1, int64_t(1) << 30, 4096);
+  auto horizons = read_horizons(file, r, c);
   c.rms_epsilon = r.number("attention.layer_norm_rms_epsilon", 1e-5f);
   const int rotary_dim = int(r.integer("rope.dimension_count", 2, kernels::kMaxHeadDim, c.head_dim));
   if (r.error()) return *r.error();
+  if (!horizons) return horizons.error();
+  c.horizons = std::move(*horizons);
   if (c.heads % c.kv_heads) return shape_error(file, "head_count " + std::to_string(c.heads) + " is no multiple of head_count_kv " + std::to_string(c.kv_heads));
   if (c.group() > kernels::kMaxQueries) return shape_error(file, std::to_string(c.group()) + " query heads share a kv head; at most " + std::to_string(kernels::kMaxQueries) + " can");
   if (c.head_dim % 16 || value_dim != c.head_dim) return shape_error(file, "heads of " + std::to_string(c.head_dim) + " and " + std::to_string(value_dim) + " dimensions; we need equal multiples of 16");

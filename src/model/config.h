@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "gguf/file.h"
@@ -25,9 +26,11 @@ struct Config {
   int64_t context_length = 0;  // trained
   int64_t vocabulary = 0;      // rows of the output matrix, padding included
   float rms_epsilon = 0;
+  std::vector<int> horizons;  // a layer's sliding window: how many positions a row sees, itself included; 0: all
   Rope rope;
   SamplingAdvice advice;
 
+  int horizon(int layer) const { return horizons[size_t(layer)]; }
   int group() const { return heads / kv_heads; }       // query heads per kv head
   int query_width() const { return heads * head_dim; }
   int kv_width() const { return kv_heads * head_dim; }

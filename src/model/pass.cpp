@@ -59,7 +59,7 @@ Result<Pass> Pass::make(const Config& config, const kernels::Kernels& kernels, T
   return pass;
 }
 
-void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(), spans_ = 1; }
+void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(), lowest_ = INT64_MAX, highest_ = 0; }
 
 void Pass::add_row(const Row& row, bool logits) {
   OUTRIDER_CHECK(rows() < max_rows_ && (!logits || logit_rows() < max_logits_));
@@ -69,7 +69,7 @@ void Pass::add_row(const Row& row, bool logits) {
   if (rows_.empty() || rows_.back().timeline != row.timeline || segments_.back().count == most) segments_.push_back({rows(), 0});
   ++segments_.back().count;
   rows_.push_back(row);
-  spans_ = std::max(spans_, kernels::spans_of(row.position));
+  lowest_ = std::min(lowest_, row.position), highest_ = std::max(highest_, row.position);
 }
 
 void Pass::extend(const Timeline& t, std::span<const int32_t> tokens, int logits) {

@@ -69,7 +69,7 @@ class Pass {
   void multiply(const kernels::Activations& n, std::initializer_list<Product> products);
   void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
   void place(int layer, float* query, float* key, const float* value);   // RoPE at each row's position; key and value into its page or window slot
-  void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past
+  void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past, as far as the layer's horizon
   void project(const float* x, const float* norm_weight, const kernels::Matrix& output);  // logits of the rows that want them
 
  private:
@@ -88,7 +88,7 @@ class Pass {
   static int64_t tiles_of_item(const kernels::Matrix& w) { return std::max<int64_t>(1, kItemBytes / w.layout.tile_bytes()); }
   kernels::AttendJob attend_job(const Segment& segment, int layer, int head) const;
   void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
-  void attend_in_spans(int layer, const float* query, float* out);
+  void attend_in_spans(int layer, const float* query, float* out, kernels::SpanRange spans);
   void add_row(const Row& row, bool logits);
   kernels::Activations activations(int columns, int64_t n);
   void count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles, const kernels::Activations& n);
@@ -112,7 +112,7 @@ class Pass {
   std::vector<int> logit_rows_;
   std::vector<int32_t> head_tiles_;  // what restrict_head named
   std::vector<Segment> segments_;
-  int64_t spans_ = 1;  // of the row with the longest past
+  int64_t lowest_ = INT64_MAX, highest_ = 0;  // positions of the rows
   Memory memory_;
   float *stream_ = nullptr, *normed_ = nullptr, *query_ = nullptr, *key_ = nullptr, *value_ = nullptr, *mixed_ = nullptr, *gate_ = nullptr, *up_ = nullptr;
   float *cosines_ = nullptr, *sines_ = nullptr, *logits_ = nullptr, *span_states_ = nullptr;

@@ -28,6 +28,7 @@ kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head)
   return {.shape = &pages.geometry().shape,
           .heads = config_->group(),
           .scale = 1.0f / std::sqrt(float(config_->head_dim)),
+          .horizon = config_->horizon(layer),
           .row_count = segment.count,
           .pages = timeline.pages().data(),
           .k_base = pages.k_block(0, layer, head),
@@ -49,7 +50,9 @@ void Pass::attend_rows(const Segment& segment, int head, const float* query, flo
 // work; how it is cut does not change the bits.
 void Pass::attend(int layer, const float* query, float* out) {
   const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
-  if (spans_ > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out);
+  const int horizon = config_->horizon(layer);
+  const kernels::SpanRange spans{kernels::spans_of(lowest_, horizon).first, kernels::spans_of(highest_, horizon).end};
+  if (spans.end - spans.first > 1 && rows() <= kSplitRows && pool_->size() > 1 && items < 4 * pool_->size()) return attend_in_spans(layer, query, out, spans);
   pool_->run(items, [&](int64_t item) {
     const Segment& segment = segments_[size_t(item / heads)];
     kernels::AttendRow rows[kSegmentRows];
@@ -63,14 +66,14 @@ void Pass::attend(int layer, const float* query, float* out) {
 
 // span_states_[slot][row][head][state]: slot 0 holds the spans so far, the others those of this turn. An item is a run of neighbouring
 // spans, so that its queries are prepared once for all of them.
-void Pass::attend_in_spans(int layer, const float* query, float* out) {
+void Pass::attend_in_spans(int layer, const float* query, float* out, kernels::SpanRange spans) {
   const int dim = config_->head_dim;
   const int64_t heads = config_->kv_heads, group = config_->group(), state = kernels::span_state_floats(dim), slot_floats = rows() * config_->heads * state;
   const int64_t jobs = int64_t(segments_.size()) * heads;
   // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
   const auto states = [&](const Segment& segment, int64_t head) { return span_states_ + (segment.first * config_->heads + head * segment.count * group) * state; };
-  for (int64_t before = 0; before < spans_; before += kSpansAtOnce) {
-    const int64_t count = std::min<int64_t>(spans_ - before, kSpansAtOnce), run = std::max<int64_t>(1, count * jobs / (kRunsPerThread * pool_->size())), runs = (count + run - 1) / run;
+  for (int64_t before = spans.first; before < spans.end; before += kSpansAtOnce) {
+    const int64_t count = std::min<int64_t>(spans.end - before, kSpansAtOnce), run = std::max<int64_t>(1, count * jobs / (kRunsPerThread * pool_->size())), runs = (count + run - 1) / run;
     pool_->run(jobs * runs, [&](int64_t item) {
       const int64_t first = item % runs * run, head = item / runs % heads;
       const Segment& segment = segments_[size_t(item / runs / heads)];
@@ -80,16 +83,17 @@ void Pass::attend_in_spans(int layer, const float* query, float* out) {
       job.rows = rows;
       kernels_->attend_spans(job, before + first, std::min(run, count - first), states(segment, head) + (1 + first) * slot_floats, slot_floats);
     });
-    const bool last = before + count == spans_;
+    const bool last = before + count == spans.end;
     pool_->run(jobs, [&](int64_t item) {
       const int64_t head = item % heads;
       const Segment& segment = segments_[size_t(item / heads)];
       for (int64_t q = 0; q < segment.count * group; ++q) {
-        const int64_t row = segment.first + q / group, end = std::min(before + count, kernels::spans_of(rows_[size_t(row)].position));
+        const int64_t row = segment.first + q / group;
+        const kernels::SpanRange seen = kernels::spans_of(rows_[size_t(row)].position, config_->horizon(layer));
         float* total = states(segment, head) + q * state;
-        for (int64_t s = before; s < end; ++s) {
+        for (int64_t s = std::max(before, seen.first); s < std::min(before + count, seen.end); ++s) {
           const float* part = total + (1 + s - before) * slot_floats;
-          if (s == 0) std::copy_n(part, state, total);
+          if (s == seen.first) std::copy_n(part, state, total);
           else kernels_->add_span(dim, part, total);
         }
         if (last) kernels_->finish_attend(dim, total, out + (row * config_->heads + head * group + q % group) * dim);

@@ -50,6 +50,7 @@ class SyntheticWriter {
     file_.set_u32(a + "embedding_length", spec_.width), file_.set_u32(a + "feed_forward_length", spec_.feed_forward);
     file_.set_u32(a + "attention.head_count", spec_.heads), file_.set_u32(a + "attention.head_count_kv", spec_.kv_heads);
     file_.set_f32(a + "attention.layer_norm_rms_epsilon", 1e-6f), file_.set_f32(a + "rope.freq_base", spec_.rope_base);
+    if (spec_.sliding_period) file_.set_u32(a + "attention.sliding_window", spec_.sliding_window), file_.set_u32(a + "attention.sliding_window_pattern", spec_.sliding_period);
     if (spec_.architecture == "llama") file_.set_u32(a + "rope.dimension_count", head_dim_);
     if (spec_.architecture == "qwen3" || head_dim_ * spec_.heads != spec_.width)
       file_.set_u32(a + "attention.key_length", head_dim_), file_.set_u32(a + "attention.value_length", head_dim_);

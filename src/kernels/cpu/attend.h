@@ -1,6 +1,7 @@
 #pragma once
 // Attention of a job's query rows for any lane type; contract in attention.h, plain form in scalar/attend.cpp.
-// Blocks that every row sees whole are gone through with all queries together; at the ragged end each row goes alone.
+// attend → walk_span: the blocks of a span → visit: the queries in chunks → BlockPass: one chunk over one block.
+// Blocks that every row sees whole are gone through with all queries together; at the ragged ends each row goes alone.
 #include "kernels/cpu/attend_block.h"
 
 namespace outrider::kernels::cpu {
@@ -84,26 +85,50 @@ void visit(const AttendJob& job, const Queries& q, int first, int count, const B
   }
 }
 
-// All blocks of one span. `whole` = positions that every row sees in the pages.
+// What the rows of a job see: some of them [begin, end), every one [every, whole) in the pages.
+struct JobReach {
+  int64_t begin, end, every, whole;
+};
+
+__attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& job) {
+  JobReach reach{INT64_MAX, 0, 0, INT64_MAX};
+  for (int r = 0; r < job.row_count; ++r) {
+    const AttendRow& row = job.rows[r];
+    const int64_t first = job.first_seen(row), end = row.position + 1, stored = row.committed < end ? row.committed : end;
+    if (first < reach.begin) reach.begin = first;
+    if (end > reach.end) reach.end = end;
+    if (first > reach.every) reach.every = first;
+    if (stored < reach.whole) reach.whole = stored;
+  }
+  return reach;
+}
+
+// One row over one block.
 template <class L>
-void walk_span(const AttendJob& job, const Queries& q, int64_t span, int64_t whole, int64_t last, float* states) {
-  for (int64_t first = span * kSpan; first <= last && first < (span + 1) * kSpan; first += kKvBlock) {
-    const int64_t block = first / kKvBlock;
-    if (first + kKvBlock <= whole) {
-      const std::byte* next = first + 2 * kKvBlock <= whole ? job.k_block(block + 1) : nullptr;
-      visit<L>(job, q, 0, job.queries(), {job.k_block(block), job.v_block(block), kKvBlock, kKvBlock, nullptr}, next, states);
+void visit_row(const AttendJob& job, const Queries& q, int r, int64_t first, float* states) {
+  const AttendRow& row = job.rows[r];
+  const int64_t seen = row.position + 1 - first, in_pages = row.committed - first, hidden = job.first_seen(row) - first;
+  if (seen <= 0 || hidden >= kKvBlock) return;
+  const int count = int(seen < kKvBlock ? seen : kKvBlock), stored = in_pages < 0 ? 0 : in_pages < count ? int(in_pages) : count;
+  const int64_t block = first / kKvBlock;
+  const std::byte* k = stored > 0 ? job.k_block(block) : job.window_k;
+  const std::byte* v = stored > 0 ? job.v_block(block) : job.window_v;
+  const uint8_t* path = count > stored ? row.path + (first + stored - row.committed) : nullptr;
+  visit<L>(job, q, r * job.heads, job.heads, {k, v, stored, count, path, hidden > 0 ? int(hidden) : 0}, nullptr, states);
+}
+
+// All blocks of one span.
+template <class L>
+void walk_span(const AttendJob& job, const Queries& q, int64_t span, const JobReach& reach, float* states) {
+  const int64_t begin = reach.begin / kKvBlock * kKvBlock, start = span * kSpan;
+  for (int64_t first = begin > start ? begin : start; first < reach.end && first < start + kSpan; first += kKvBlock) {
+    if (first < reach.every || first + kKvBlock > reach.whole) {
+      for (int r = 0; r < job.row_count; ++r) visit_row<L>(job, q, r, first, states);
       continue;
     }
-    for (int r = 0; r < job.row_count; ++r) {
-      const AttendRow& row = job.rows[r];
-      if (first > row.position) continue;
-      const int64_t seen = row.position + 1 - first, in_pages = row.committed - first;
-      const int count = int(seen < kKvBlock ? seen : kKvBlock), stored = in_pages < 0 ? 0 : in_pages < count ? int(in_pages) : count;
-      const std::byte* k = stored > 0 ? job.k_block(block) : job.window_k;
-      const std::byte* v = stored > 0 ? job.v_block(block) : job.window_v;
-      const uint8_t* path = count > stored ? row.path + (first + stored - row.committed) : nullptr;
-      visit<L>(job, q, r * job.heads, job.heads, {k, v, stored, count, path}, nullptr, states);
-    }
+    const int64_t block = first / kKvBlock;
+    const std::byte* next = first + 2 * kKvBlock <= reach.whole ? job.k_block(block + 1) : nullptr;
+    visit<L>(job, q, 0, job.queries(), {job.k_block(block), job.v_block(block), kKvBlock, kKvBlock, nullptr}, next, states);
   }
 }
 
@@ -131,21 +156,6 @@ void finish_attend(int head_dim, const float* total, float* out) {
   for (int d = 0; d < head_dim; d += 16) L::store(out + d, L::div(L::load(total + d), sum));
 }
 
-struct JobReach {
-  int64_t whole, last;
-};
-
-__attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& job) {
-  JobReach reach{INT64_MAX, 0};
-  for (int r = 0; r < job.row_count; ++r) {
-    const AttendRow& row = job.rows[r];
-    const int64_t here = row.committed <= row.position ? row.committed : row.position + 1;
-    if (here < reach.whole) reach.whole = here;
-    if (row.position > reach.last) reach.last = row.position;
-  }
-  return reach;
-}
-
 template <class L>
 void attend_spans(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride) {
   Queries q;
@@ -153,7 +163,7 @@ void attend_spans(const AttendJob& job, int64_t first, int64_t count, float* sta
   const JobReach reach = reach_of(job);
   for (int64_t span = first; span < first + count; ++span, states += stride) {
     start_states<L>(job.shape->head_dim, job.queries(), states);
-    walk_span<L>(job, q, span, reach.whole, reach.last, states);
+    walk_span<L>(job, q, span, reach, states);
   }
 }
 
@@ -166,13 +176,14 @@ void attend(const AttendJob& job) {
   Queries q;
   prepare<L>(job, q);
   const JobReach reach = reach_of(job);
-  start_states<L>(dim, queries, total);
-  walk_span<L>(job, q, 0, reach.whole, reach.last, total);
-  for (int64_t span = 1; span < spans_of(reach.last); ++span) {
+  for (int64_t span = reach.begin / kSpan; span * kSpan < reach.end; ++span) {
     start_states<L>(dim, queries, states);
-    walk_span<L>(job, q, span, reach.whole, reach.last, states);
-    for (int i = 0; i < queries; ++i)
-      if (span < spans_of(job.rows[i / job.heads].position)) add_span<L>(dim, states + i * stride, total + i * stride);
+    walk_span<L>(job, q, span, reach, states);
+    for (int i = 0; i < queries; ++i) {
+      const SpanRange seen = spans_of(job.rows[i / job.heads].position, job.horizon);
+      if (span == seen.first) __builtin_memcpy(total + i * stride, states + i * stride, size_t(stride) * sizeof(float));
+      else if (seen.first < span && span < seen.end) add_span<L>(dim, states + i * stride, total + i * stride);
+    }
   }
   for (int i = 0; i < queries; ++i) finish_attend<L>(dim, total + i * stride, job.rows[i / job.heads].out + i % job.heads * dim);
 }

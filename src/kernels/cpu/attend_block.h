@@ -22,6 +22,7 @@ struct BlockPlace {
   const std::byte *k, *v;
   int stored, count;
   const uint8_t* path;  // window slots of positions stored … count − 1
+  int hidden = 0;       // positions 0 … hidden − 1 lie beyond the horizon
 };
 
 template <class L>
@@ -165,11 +166,14 @@ struct BlockPass {
       else scores_of_codes<L, R>(shape, block, groups, q, first, out, stride);
     };
     scores(place.k, (place.stored + 15) / 16, weight, kKvBlock);
-    if (place.count == place.stored) return;
-    alignas(64) float window[R * 32];
-    scores(job.window_k, 2, window, 32);
+    if (place.count > place.stored) {
+      alignas(64) float window[R * 32];
+      scores(job.window_k, 2, window, 32);
+      for (int r = 0; r < R; ++r)
+        for (int i = place.stored; i < place.count; ++i) weight[r * kKvBlock + i] = window[r * 32 + place.path[i - place.stored]];
+    }
     for (int r = 0; r < R; ++r)
-      for (int i = place.stored; i < place.count; ++i) weight[r * kKvBlock + i] = window[r * 32 + place.path[i - place.stored]];
+      for (int i = 0; i < place.hidden; ++i) weight[r * kKvBlock + i] = -__builtin_inff();
   }
 
   // Scores become weights; m and l move on, what they were before fades.
@@ -210,9 +214,10 @@ struct BlockPass {
       const bool stored = i < place.stored;
       rows[i] = (stored ? place.v : job.window_v) + int64_t(stored ? i : place.path[i - place.stored]) * dim * 2;
     }
+    const int from = place.hidden, count = place.count - from;
     int d = 0;
-    for (; d + 16 * D <= dim; d += 16 * D) sum_halves<L, R, D>(rows, place.count, d, weight, fade, states, stride);
-    for (; d < dim; d += 16) sum_halves<L, R, 1>(rows, place.count, d, weight, fade, states, stride);
+    for (; d + 16 * D <= dim; d += 16 * D) sum_halves<L, R, D>(rows + from, count, d, weight + from, fade, states, stride);
+    for (; d < dim; d += 16) sum_halves<L, R, 1>(rows + from, count, d, weight + from, fade, states, stride);
   }
 
   // Weights times value scales as codes 0…255, in the order of the slots of page and window.

@@ -74,7 +74,7 @@ Place place_of(const AttendJob& job, const AttendRow& row, int64_t p) {
   return {job.window_k, job.window_v, row.path[p - row.committed]};
 }
 
-// acc = acc · fade + Σ weight_i · v_i over one block's positions.
+// acc = acc · fade + Σ weight_i · v_i over positions first + i.
 void add_values(const AttendJob& job, const AttendRow& row, int64_t first, int count, const float* weight, float fade, float* acc) {
   const KvShape& shape = *job.shape;
   const auto view = [&](int i) { return KvView{shape, nullptr, const_cast<std::byte*>(place_of(job, row, first + i).v)}; };
@@ -107,8 +107,10 @@ void attend_query(const AttendJob& job, const AttendRow& row, int head, int64_t 
   float *acc = state, *lanes = state + dim, &max = state[dim + 16];
   std::fill(state, state + span_state_floats(dim), 0.0f);
   max = kLowest;
-  for (int64_t first = span * kSpan; first <= row.position && first < (span + 1) * kSpan; first += kKvBlock) {
-    const int count = int(std::min<int64_t>(kKvBlock, row.position + 1 - first));
+  for (int64_t block = span * kSpan; block < (span + 1) * kSpan; block += kKvBlock) {
+    const int64_t first = std::max(block, job.first_seen(row));
+    const int count = int(std::min(block + kKvBlock, row.position + 1) - first);
+    if (count <= 0) continue;
     float weight[kKvBlock], new_max = max;
     for (int i = 0; i < count; ++i) {
       const Place place = place_of(job, row, first + i);
@@ -118,7 +120,7 @@ void attend_query(const AttendJob& job, const AttendRow& row, int head, int64_t 
     const float fade = exp32(max - new_max);
     max = new_max;
     for (int l = 0; l < 16; ++l) lanes[l] *= fade;
-    for (int i = 0; i < count; ++i) lanes[i % 16] += weight[i] = exp32(weight[i] - max);
+    for (int i = 0; i < count; ++i) lanes[(first + i) % 16] += weight[i] = exp32(weight[i] - max);
     add_values(job, row, first, count, weight, fade, acc);
   }
 }
@@ -172,8 +174,9 @@ void attend(const AttendJob& job) {
   std::vector<float> total(size_t(span_state_floats(dim))), state(total.size());
   for (int q = 0; q < job.queries(); ++q) {
     const AttendRow& row = job.rows[q / job.heads];
-    attend_query(job, row, q % job.heads, 0, total.data());
-    for (int64_t span = 1; span < spans_of(row.position); ++span) {
+    const SpanRange spans = spans_of(row.position, job.horizon);
+    attend_query(job, row, q % job.heads, spans.first, total.data());
+    for (int64_t span = spans.first + 1; span < spans.end; ++span) {
       attend_query(job, row, q % job.heads, span, state.data());
       add_span(dim, state.data(), total.data());
     }
