@@ -69,7 +69,7 @@ constexpr Option kOptionTable[] = {
     {"draft-cache-type-k", "-ctkd,--cache-type-k-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's keys", kRun},
     {"draft-cache-type-v", "-ctvd,--cache-type-v-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's values", kRun},
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
-     "auto, off, or who may draft: model[:max=,p_min=], lookup[:match=], recycle, prediction; each also takes min=, max=, width= and fixed=1 (draft all that is allowed, whatever it costs); may be repeated", kRun},
+     "auto, off, or who may draft: model[:max=,p_min=,exact=1], lookup[:match=], recycle, prediction; each also takes min=, max=, width= and fixed=1 (draft all that is allowed, whatever it costs); may be repeated", kRun},
 
     {"no-bos", "", Kind::flag, "", "", 0, 0, "", "Text", "leave out the token that starts a text", kTokenize},
     {"plain", "", Kind::flag, "", "", 0, 0, "", "Text", "read control tokens as text", kTokenize},

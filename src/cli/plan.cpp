@@ -28,7 +28,7 @@ void weigh_draft(RuntimeOptions& o, size_t target_bytes, size_t draft_bytes) {
 // The rows of the draft model, where it will be used. A file that could not be used is an error in any case.
 Result<void> plan_draft(RuntimeOptions& o, const ModelPlan& target, MemoryPlan& plan) {
   if (o.draft_path.empty()) return {};
-  const auto draft = plan_model(o.draft_path);
+  const auto draft = plan_model(o.draft_path, draft_loading(o.spec));
   if (!draft) return draft.error();
   if (!o.spec.model) {
     warn("the draft model " + o.draft_path + " is not loaded, because --spec or --draft-max leaves it nothing to do");

@@ -21,6 +21,11 @@ ModelWriter::Options writer_options(const RuntimeOptions& o) {
   return {.k_type = o.draft_k_type, .v_type = o.draft_v_type, .context = o.context, .requests = o.requests, .kept_prefixes = o.kept_prefixes};
 }
 
+LoadOptions draft_loading(const SpecPlan& spec) {
+  if (spec.exact) return {};
+  return {.narrow = QuantType::q4_0};
+}
+
 Result<const kernels::Kernels*> choose_kernels() {
   const char* wanted = std::getenv("OUTRIDER_ISA");
   kernels::Isa isa = kernels::best_isa();
@@ -94,7 +99,7 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   if (!tokenizer) return tokenizer.error();
   r->tokenizer = std::make_unique<Tokenizer>(std::move(*tokenizer));
   if (r->options.spec.model) {
-    auto draft = load_model(r->options.draft_path, *r->pool, load_progress("loading the draft model"));
+    auto draft = load_model(r->options.draft_path, *r->pool, load_progress("loading the draft model"), draft_loading(r->options.spec));
     clear_progress();
     if (!draft) return draft.error();
     r->draft = std::move(*draft);
@@ -119,7 +124,8 @@ Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) con
   if (spec.model) {
     OUTRIDER_CHECK(draft != nullptr);
     auto wanted = writer_options(options);
-    wanted.min_probability = spec.limits.min_probability;
+    wanted.min_probability = spec.limits.min_probability, wanted.whole_head = spec.exact;
+    wanted.relative_cost = double(draft->weight_bytes()) / double(model->weight_bytes());
     auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted);
     if (!made) return made.error();
     writer = std::move(*made);

@@ -25,6 +25,8 @@ struct RuntimeOptions {
   bool verbose = false;  // tell the plan before loading
 };
 EngineOptions engine_options(const RuntimeOptions& options);
+// Drafts need not be exact: a draft model is narrowed to four bits, unless `spec` wants it as it is.
+LoadOptions draft_loading(const SpecPlan& spec);
 ModelWriter::Options writer_options(const RuntimeOptions& options);
 
 struct Runtime {

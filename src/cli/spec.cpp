@@ -35,8 +35,10 @@ constexpr Key kFixed{"fixed", 0, 1, true, [](SpecPlan& p, double x) { p.fixed = 
 constexpr Key kMinProbability{"p_min", 0, 1, false, [](SpecPlan& p, double x) { p.limits.min_probability = float(x); }};
 constexpr Key kMatch{"match", 1, 32, true, [](SpecPlan& p, double x) { p.source_options.shortest_match = int(x); }};
 
+constexpr Key kExact{"exact", 0, 1, true, [](SpecPlan& p, double x) { p.exact = x > 0; }};
+
 std::vector<Key> keys_of(std::string_view kind) {
-  if (kind == "model") return {kModelMax, kMin, kMinProbability, kWidth, kFixed};
+  if (kind == "model") return {kModelMax, kMin, kMinProbability, kWidth, kFixed, kExact};
   if (kind == "lookup") return {kMax, kMin, kMatch, kWidth, kFixed};
   return {kMax, kMin, kWidth, kFixed};
 }

@@ -17,6 +17,7 @@ struct SpecPlan {
   bool fixed = false;          // draft what the limits allow, without weighing what it costs
   DraftLimits limits;
   int model_max = kMaxDraftRows - 1;  // places a draft model is asked for in a round
+  bool exact = false;          // the draft model as its file is: not narrowed to four bits, no likely tokens only
   int width = 4;               // guesses that may share a parent
   SourceOptions source_options;
 

@@ -18,15 +18,13 @@ int rows_with_logits(const ModelWriter::Options& o) { return o.requests * (Model
 int rows_in_pass(const ModelWriter::Options& o) { return std::max(kChunkRows, rows_with_logits(o)); }
 
 // Evidence of a guess: probabilities in sixteen classes, evenly by log odds; its first choice and the runner-up, greedy and sampled apart.
+// Priors: with shared noise a sampled choice is often the target's even where it is unlikely.
 int class_of(float p) {
   const double odds = math::log(std::max(double(p), 1e-6) / std::max(1 - double(p), 1e-6));
   return std::clamp(int(std::floor(odds * 1.5)) + 5, 0, 15);
 }
-Guess model_guess(int32_t token, float p, bool runner_up, bool sampled) {
-  // The choice of a model is right a little more often than it is sure of when unsure, less often when sure.
-  const float prior = runner_up ? 0.5f * p : 0.15f + 0.8f * p;
-  return {token, class_of(p) + (runner_up ? 16 : 0) + (sampled ? 32 : 0), prior};
-}
+Guess first_guess(int32_t token, float p, bool sampled) { return {token, class_of(p) + (sampled ? 32 : 0), sampled ? 0.45f + 0.5f * p : 0.15f + 0.8f * p}; }
+Guess runner_up(int32_t token, float p, bool sampled) { return {token, class_of(p) + 16 + (sampled ? 32 : 0), sampled ? 0.05f + 0.3f * p : 0.5f * p}; }
 
 }  // namespace
 
@@ -44,18 +42,30 @@ Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const
   auto pass = Pass::make(model.config(), kernels, pool, rows_in_pass(options), rows_with_logits(options));
   if (!pass) return pass.error();
   w->pages_.emplace(std::move(*pages)), w->pass_.emplace(std::move(*pass)), w->kept_.emplace(options.kept_prefixes);
+  if (!options.whole_head) w->likely_.emplace(model.config().vocabulary, model.vocabulary().end_ids);
   return w;
 }
 
 Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) {
   Timeline timeline = kept_->resume(*pages_, options_.context, prompt, int64_t(prompt.size()), pages_per_request(options_));
   if (!timeline.ok()) return Error{"the drafter has no memory left for another request", "allow more requests or fewer drafters", ErrorKind::does_not_fit};
+  if (likely_ && lines_.empty()) likely_->clear(), likely_tiles_ = 0;
+  expect(prompt);
   SamplingSettings own = sampling;  // the target's vocabulary may have more rows of padding than ours
   std::erase_if(own.logit_bias, [&](const LogitBias& b) { return b.token >= model_.config().vocabulary; });
   if (options_.temperature) own.temperature = *options_.temperature;
   if (options_.top_k) own.top_k = *options_.top_k;
   lines_.emplace(request, Line{std::move(timeline), Sampler(own, int32_t(model_.config().vocabulary), padding_, kernels_)});
   return {};
+}
+
+// The head computes what the text is likely to need: more, the more the text has shown.
+void ModelWriter::expect(std::span<const int32_t> tokens) {
+  if (!likely_) return;
+  likely_->add(tokens);
+  if (likely_tiles_ == likely_->tiles().size()) return;
+  pass_->restrict_head(likely_->tiles());
+  likely_tiles_ = likely_->tiles().size();
 }
 
 void ModelWriter::end(int64_t request) {
@@ -164,17 +174,20 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
   const int32_t first = line.sampler.choose(logits, position, ask.committed, path);
   const float p = top_probability(kernels_, logits, first);
   if (p < options_.min_probability) return;
-  ask.out->add(model_guess(first, p, false, sampled));
+  ask.out->add(first_guess(first, p, sampled));
   const float first_logit = logits[size_t(first)];
   logits[size_t(first)] = -std::numeric_limits<float>::infinity();
   const int32_t second = line.sampler.choose(logits, position, ask.committed, path);
   const float q = float(double(p) * math::exp(double(logits[size_t(second)]) - double(first_logit)));
-  if (second != first && q > 0.01f) ask.out->add(model_guess(second, std::min(q, 1.0f), true, sampled));
+  if (second != first && q > 0.01f) ask.out->add(runner_up(second, std::min(q, 1.0f), sampled));
 }
 
 void ModelWriter::observe(int64_t request, std::span<const int32_t> drafted, const DraftOutcome& outcome) {
   const auto found = lines_.find(request);
-  if (found == lines_.end() || !found->second.started) return;
+  if (found == lines_.end()) return;
+  for (const int32_t row : outcome.acceptance->path().subspan(1)) expect({&outcome.draft->tree.tokens[size_t(row)], 1});
+  expect({&outcome.acceptance->next, 1});
+  if (!found->second.started) return;
   Line& line = found->second;
   line.started = false;
   std::array<int32_t, kMaxDraftRows> path;

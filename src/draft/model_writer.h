@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "draft/drafter.h"
+#include "draft/likely.h"
 #include "draft/source.h"
 #include "model/model.h"
 #include "model/pass.h"
@@ -28,6 +29,7 @@ class ModelWriter {
     int kept_prefixes = 1;
     float min_probability = 0;  // where its choice is less certain, it says nothing (softmax at temperature 1)
     double relative_cost = 0.3;        // of a pass, against the target's: believed until one was measured
+    bool whole_head = false;           // compute every token's logit, not the likely ones' alone (likely.h)
     std::optional<float> temperature;  // its own, instead of the request's
     std::optional<int32_t> top_k;
   };
@@ -80,6 +82,7 @@ class ModelWriter {
   void answer(const Ask& ask, Line& line, std::span<float> logits);
   int64_t behind(const Line& line, int64_t committed) const { return committed - line.timeline.length() - line.skipped; }
   bool read(Timeline& timeline, std::span<const int32_t> text);
+  void expect(std::span<const int32_t> tokens);
   double predict_ms(int rows, int64_t context, const StepCosts* target) const;
 
   const Model& model_;
@@ -91,6 +94,8 @@ class ModelWriter {
   std::optional<PrefixCache> kept_;
   std::vector<int32_t> padding_;  // ids that no text uses
   std::unordered_map<int64_t, Line> lines_;
+  std::optional<LikelyTokens> likely_;  // of all requests together
+  size_t likely_tiles_ = 0;             // when the pass was told last
   StepCosts costs_;
 };
 

@@ -18,7 +18,9 @@ class StepCosts {
   bool known(int64_t context) const { return bucket(context).one_row_ms > 0; }
   // 0 while nothing was measured.
   double predict_ms(int rows, int64_t context) const;
-  void learn(int rows, int64_t context, double ms);
+  // `fresh`: how much this sample says of the machine's speed now, against what was known; more when that is old.
+  void learn(int rows, int64_t context, double ms, double fresh = kUsual);
+  static constexpr double kUsual = 0.2;
 
  private:
   struct Bucket {

@@ -1,6 +1,7 @@
 #include "engine/controller.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace outrider {
 
@@ -9,6 +10,7 @@ namespace {
 constexpr int kStale = 256;          // steps after which the price of plain decoding is measured again
 constexpr double kAllowance = 0.012; // of the time spent and expected: what drafting may be behind
 constexpr double kInvestment = 0.03; // the same for reading text
+constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
 constexpr double kFade = 0.97;       // of the rate, a step
 
 double step_ms(const StepRecord& r) { return r.draft_ms + r.verify_ms + r.sample_ms; }
@@ -16,7 +18,7 @@ double step_ms(const StepRecord& r) { return r.draft_ms + r.verify_ms + r.sample
 }  // namespace
 
 bool Controller::ready(int requests, int64_t context) const {
-  return costs_.known(context) && (requests > 1 || since_plain_ < kStale);
+  return costs_.known(context) && (requests > 1 || (since_plain_ < kStale && std::abs(drift_) < kDrifted));
 }
 
 DraftBudget Controller::budget(int base_rows, int requests, int64_t context) const {
@@ -25,11 +27,11 @@ DraftBudget Controller::budget(int base_rows, int requests, int64_t context) con
 }
 
 double Controller::spare_ms(const Ledger& ledger, double tokens_ahead) const {
-  return ledger.gained_ms + ledger.invested_ms + kAllowance * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
+  return ledger.balance_ms + ledger.invested_ms + kAllowance * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
 }
 
 double Controller::invest_ms(const Ledger& ledger, double tokens_ahead) const {
-  return ledger.gained_ms + kInvestment * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
+  return ledger.balance_ms + kInvestment * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
 }
 
 void Controller::learn(const StepRecord& r, int requests, int64_t context) {
@@ -41,18 +43,27 @@ void Controller::learn(const StepRecord& r, int requests, int64_t context) {
     return;
   }
   if (r.rows == 0) return;
-  costs_.learn(r.rows, context, ms);
-  if (requests == 1 && r.rows == 1) since_plain_ = 0;
+  const bool plain = requests == 1 && r.rows == 1;
+  costs_.learn(r.rows, context, ms, plain && since_plain_ > 4 ? 0.7 : StepCosts::kUsual);
+  if (r.expected_ms > 0) drift_ = 0.6 * drift_ + 0.4 * std::log(std::clamp(step_ms(r) / r.expected_ms, 0.5, 2.0));
+  if (plain) since_plain_ = 0, drift_ = 0;
   tokens_ = kFade * tokens_ + r.emitted, ms_ = kFade * ms_ + step_ms(r);
 }
 
 void Controller::book(Ledger& ledger, const StepRecord& r, int emitted, int requests, int64_t context) const {
   ledger.spent_ms += step_ms(r);
   if (r.prompt_rows > 0 || emitted == 0) return;  // a step shared with a prompt says nothing of drafting
-  const bool drafted = r.rows > requests || r.expected_ms > 0;
-  const double share = step_ms(r) / requests, plain = drafted ? emitted * costs_.predict_ms(requests, context) / requests : share;
+  const double share = step_ms(r) / requests;
+  if (r.rows <= requests && r.draft_ms < 0.01 * share) {
+    ledger.plain_ms += share;
+    return;
+  }
+  // A step that took longer than expected, drafting and pass alike, would have been as slow without drafts.
+  const double plain = emitted * costs_.predict_ms(requests, context) / requests;
+  const double slow = r.expected_ms > 0 ? std::clamp(step_ms(r) / r.expected_ms, 0.5, 3.0) : 1;
   ledger.plain_ms += plain;
   ledger.gained_ms += plain - share;
+  ledger.balance_ms += plain * slow - share;
 }
 
 }  // namespace outrider

@@ -13,6 +13,7 @@ namespace outrider {
 struct Ledger {
   double spent_ms = 0;  // since the request was admitted
   double gained_ms = 0;  // what plain decoding of its tokens would have cost, less what the rounds did
+  double balance_ms = 0; // the same as drafting is judged by it: what the machine itself lost on the way is not its fault
   double plain_ms = 0;   // the former alone
   double invested_ms = 0;  // of that loss, what was spent once on reading text
 };
@@ -37,6 +38,7 @@ class Controller {
   StepCosts costs_;
   double tokens_ = 0, ms_ = 0;  // decayed: the rate
   int since_plain_ = 0;         // steps
+  double drift_ = 0;            // log of actual over expected time of the drafted steps since, lately
   int64_t context_ = 0;         // of the last step
 };
 

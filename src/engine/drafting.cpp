@@ -68,8 +68,8 @@ void Engine::settle(StepRecord& record) {
   for (const DraftJob& job : jobs_)
     for (auto& s : running_)
       if (s->id == job.request) s->ledger.invested_ms += job.invested_ms;
-  for (auto& s : running_) controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
   if (record.decoding > 0) record.expected_ms += controller_.pass_ms(record.rows + record.prompt_rows, context);
+  for (auto& s : running_) controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
   controller_.learn(record, record.decoding, context);
   for (auto& s : running_) s->answer->account.plain_ms = s->ledger.plain_ms, s->answer->account.gained_ms = s->ledger.gained_ms;
 }

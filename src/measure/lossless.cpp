@@ -50,7 +50,7 @@ Result<std::unique_ptr<Drafter>> LosslessCheck::drafter(const VerifyArm& arm, co
   if (arm.by_model() && (self || setup_.draft)) {
     auto& pool = arm.one_thread ? *setup_.one_thread : *setup_.all_threads;
     auto made = ModelWriter::make(self ? *setup_.model : *setup_.draft, arm.narrow_kernels ? *setup_.narrow : *setup_.kernels, pool, *setup_.clock,
-                                  {.k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv), .context = setup_.context, .requests = 2, .kept_prefixes = 0});
+                                  {.k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv), .context = setup_.context, .requests = 2, .kept_prefixes = 0, .whole_head = self});
     if (!made) return made.error();
     writer = std::move(*made);
   }

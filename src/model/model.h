@@ -25,6 +25,7 @@ class Model {
   const Config& config() const { return config_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::string& path() const { return path_; }
+  size_t weight_bytes() const { return weights_.size(); }
 
   // Rows of the output matrix that no text uses: never to be sampled.
   std::vector<TokenId> padding_ids() const;

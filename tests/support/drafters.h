@@ -15,7 +15,7 @@ struct Drafters {
   int requests = 4;
 
   std::unique_ptr<ModelWriter> writer(const Model& model, float p_min = 0, kernels::KvType kv = kernels::KvType::f16) const {
-    auto w = ModelWriter::make(model, kernels, pool, clock, {.k_type = kv, .v_type = kv, .context = context, .requests = requests, .min_probability = p_min});
+    auto w = ModelWriter::make(model, kernels, pool, clock, {.k_type = kv, .v_type = kv, .context = context, .requests = requests, .min_probability = p_min, .whole_head = true});
     EXPECT_TRUE(w.ok());
     return std::move(*w);
   }
