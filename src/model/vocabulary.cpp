@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/byte_level.h"
+
 namespace outrider {
 namespace {
 
@@ -190,6 +192,25 @@ Result<Vocabulary> read_vocabulary(const GgufFile& file) {
   for (auto step : {read_tokens, read_merges_or_scores, read_special_ids, find_end_tokens, read_templates})
     if (auto done = step(file, v); !done) return done.error();
   return v;
+}
+
+std::string token_bytes(const Vocabulary& v, TokenId id) {
+  const std::string& text = v.texts[size_t(id)];
+  switch (v.types[size_t(id)]) {
+    case TokenType::unused: return "";
+    case TokenType::byte: return std::string(1, char(std::stoi(text.substr(3, 2), nullptr, 16)));
+    case TokenType::control: case TokenType::unknown: case TokenType::user_defined: return text;
+    case TokenType::normal: break;
+  }
+  if (v.is_padding(id)) return "";
+  if (v.kind == VocabularyKind::bpe) return bytes_of_byte_level(text).value_or(text);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const bool mark = text.compare(at, 3, "\xe2\x96\x81") == 0;
+    out += mark ? ' ' : text[at];
+    at += mark ? 3 : 1;
+  }
+  return out;
 }
 
 VocabularyComparison compare_vocabularies(const Vocabulary& target, const Vocabulary& draft) {

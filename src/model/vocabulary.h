@@ -43,6 +43,9 @@ struct Vocabulary {
 
 Result<Vocabulary> read_vocabulary(const GgufFile& file);
 
+// What a token prints as; nothing for padding. Byte-level texts with characters that stand for no byte are printed as they are.
+std::string token_bytes(const Vocabulary& vocabulary, TokenId id);
+
 struct VocabularyComparison {
   bool compatible = false;
   std::string difference;  // empty when compatible; else one line with both sizes and the first ids that differ

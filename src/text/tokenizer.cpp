@@ -4,43 +4,19 @@
 #include <optional>
 
 #include "base/check.h"
-#include "model/byte_level.h"
 #include "text/bpe.h"
 #include "text/pretokenizer.h"
 #include "text/specials.h"
 #include "text/spm.h"
 
 namespace outrider {
-namespace {
-
-// What a token prints as. Byte-level texts with characters that stand for no byte are printed as they are.
-std::string piece_of(const Vocabulary& v, size_t id) {
-  const std::string& text = v.texts[id];
-  switch (v.types[id]) {
-    case TokenType::unused: return "";
-    case TokenType::byte: return std::string(1, char(std::stoi(text.substr(3, 2), nullptr, 16)));
-    case TokenType::control: case TokenType::unknown: case TokenType::user_defined: return text;
-    case TokenType::normal: break;
-  }
-  if (v.is_padding(TokenId(id))) return "";
-  if (v.kind == VocabularyKind::bpe) return bytes_of_byte_level(text).value_or(text);
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const bool mark = text.compare(at, 3, "\xe2\x96\x81") == 0;
-    out += mark ? ' ' : text[at];
-    at += mark ? 3 : 1;
-  }
-  return out;
-}
-
-}  // namespace
 
 struct Tokenizer::State {
   explicit State(const Vocabulary& v) : specials(v), bos(v.bos), eos(v.eos), add_bos(v.add_bos), add_eos(v.add_eos), add_space_prefix(v.add_space_prefix) {
     if (v.kind == VocabularyKind::bpe) bpe.emplace(v, find_pretokenizer(v.pre));
     else spm.emplace(v);
     for (size_t id = 0; id < v.size(); ++id) {
-      bytes += piece_of(v, id);
+      bytes += token_bytes(v, TokenId(id));
       ends.push_back(bytes.size());
       hidden.push_back(v.types[id] == TokenType::control || v.types[id] == TokenType::unknown);
     }
