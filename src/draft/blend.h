@@ -63,6 +63,7 @@ class Blend final : public Drafter {
   template <class Each>
   void each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const;
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
+  float agreed(SourceSet set, float confidence) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
 
   // blend_ask.cpp: when the model is worth its passes

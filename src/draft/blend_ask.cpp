@@ -19,9 +19,10 @@ int bucket(double s, int buckets) { return std::clamp(int(s * buckets), 0, bucke
 // Tokens of text to read now, or −1: not at this price. It is read when the rest of the answer is expected to pay for it and the loss
 // could be borne if it does not.
 int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
+  if (!line.with_model || job.budget <= 0) return -1;
   const int64_t length = int64_t(job.tokens.size()), unread = model_->unread(job.request, length);
-  if (!line.with_model || job.budget <= 0 || job.spare_ms <= 0) return -1;
-  if (budget.free() || unread == 0) return unread;
+  if (budget.free()) return unread;
+  if (job.spare_ms <= 0 || unread == 0) return job.spare_ms > 0 ? 0 : -1;
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
   return part > 0 && gain_per_token_ * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;

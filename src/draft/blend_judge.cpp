@@ -23,6 +23,12 @@ void Blend::each_guess(const Line& line, std::span<const int32_t> place, const G
     for (const Guess& g : by_model->all()) each(int(sources_.size()), g);
 }
 
+// A model and the text before, which know different things, make each other surer; two readings of the same text do not.
+float Blend::agreed(SourceSet set, float confidence) const {
+  const bool both = (set & model_bit()) && (set & ~model_bit());
+  return both ? 1 - 0.4f * (1 - confidence) : confidence;
+}
+
 // Guesses at the same token are one choice; siblings are never likelier together than certain.
 Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const {
   Choices choices;
@@ -40,7 +46,7 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
   });
   float sum = 0;
   const auto all = std::span(choices.list.data(), size_t(choices.count));
-  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence);
+  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence));
   if (sum > 0.999f)
     for (Choice& c : all) c.survival *= 0.999f / sum;
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });

@@ -27,9 +27,9 @@ float Survival::single(int source, const Guess& guess) const {
   return (cell.right + kPriorWeight * guess.prior) / (cell.seen + kPriorWeight);
 }
 
-float Survival::joint(SourceSet set, float c) const {
+float Survival::joint(SourceSet set, float c, float prior) const {
   const Cell& cell = joints_[size_t(set) * kConfidences + size_t(bucket_of(c))];
-  return (cell.right + kPriorWeight * c) / (cell.seen + kPriorWeight);
+  return (cell.right + kPriorWeight * prior) / (cell.seen + kPriorWeight);
 }
 
 void Survival::count_single(int source, int evidence, bool right) { singles_[size_t(source)][size_t(evidence)].count(right); }

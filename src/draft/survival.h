@@ -4,7 +4,7 @@
 // drafting only what looks good, and what looked good and was not is found out.
 //
 // Sources read the same text, so their agreement is no independent proof. A guess that the set m of sources shares is judged by what
-// became of such guesses before:  survival = (A[m, b] + 8 c) / (N[m, b] + 8),  c the largest single confidence in m, b its bucket.
+// became of such guesses before:  survival = (A[m, b] + 8 prior) / (N[m, b] + 8),  b the bucket of the largest single confidence in m.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -22,8 +22,8 @@ class Survival {
 
   // The confidence in one source's guess on this evidence.
   float single(int source, const Guess& guess) const;
-  // Of a guess that `set` shares, the most confident of which says c.
-  float joint(SourceSet set, float c) const;
+  // Of a guess that `set` shares, the most confident of which says c; `prior` is believed before any such was seen.
+  float joint(SourceSet set, float c, float prior) const;
 
   void count_single(int source, int evidence, bool right);
   void count_joint(SourceSet set, float c, bool right);
