@@ -4,7 +4,7 @@
   tools/float_oracle.py logits -m M.gguf --ids 1,2,3 -o OUT.npy      float32 [tokens, vocabulary]
   tools/float_oracle.py logits -m M.gguf --ids-file IDS.json -o OUT.npy
 
-Architectures: llama, qwen2, qwen3. No activation is quantised and K and V stay float32, so the difference between an engine
+Architectures: llama, qwen2, qwen3, gemma3. No activation is quantised and K and V stay float32, so the difference between an engine
 and this program is the engine's own error. The weights are decoded layer by layer; memory stays near that of one layer.
 """
 import argparse, json, sys, time
@@ -21,8 +21,8 @@ class Model:
         except (OSError, ValueError) as e: sys.exit(f"float_oracle: cannot read {path}: {e}")
         self.tensors = {t.name: t for t in self.file.tensors}
         self.arch = self.file.fields["general.architecture"].contents()
-        if self.arch not in ("llama", "qwen2", "qwen3"):
-            sys.exit(f"float_oracle: {path} has the architecture «{self.arch}»; this program knows llama, qwen2 and qwen3.")
+        if self.arch not in ("llama", "qwen2", "qwen3", "gemma3"):
+            sys.exit(f"float_oracle: {path} has the architecture «{self.arch}»; this program knows llama, qwen2, qwen3 and gemma3.")
         self.layers = self.key("block_count")
         self.heads = self.key("attention.head_count")
         self.kv_heads = self.key("attention.head_count_kv", self.heads)
@@ -32,7 +32,12 @@ class Model:
         self.theta = self.key("rope.freq_base", 10000.0)
         self.scaling = self.key("rope.scaling.type", "none")
         self.factor = self.key("rope.scaling.factor", 1.0)
+        self.window = self.key("attention.sliding_window") if self.arch == "gemma3" else 0
         if self.scaling not in ("none", "linear"): sys.exit(f"float_oracle: RoPE scaling «{self.scaling}» is not written here yet.")
+
+    def slides(self, layer):
+        """gemma3: five layers of six see only the window and turn by angles of base 10000."""
+        return self.window > 0 and layer % 6 < 5
 
     def key(self, name, default=None):
         field = self.file.fields.get(f"{self.arch}.{name}")
@@ -65,14 +70,19 @@ def silu(x):
     return x / (1 + np.exp(-x))
 
 
+def gelu(x):
+    return 0.5 * x * (1 + np.tanh(np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * x**3)))
+
+
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 
 
-def rope_angles(model, positions):
+def rope_angles(model, positions, local=False):
     """[tokens, rotated / 2] in float64."""
     i = np.arange(model.rotated // 2, dtype=np.float64)
+    if local: return positions[:, None] * 10000.0 ** (-2 * i / model.rotated)
     frequency = model.theta ** (-2 * i / model.rotated) / model.factor
     divisor = model.weight("rope_freqs.weight", optional=True)
     if divisor is not None: frequency = frequency / divisor
@@ -90,14 +100,15 @@ def rope(x, angles, interleaved):
     return y
 
 
-def attention(q, k, v):
-    """Causal, grouped: q [tokens, heads, d], k and v [tokens, kv heads, d]."""
+def attention(q, k, v, window=0):
+    """Causal, grouped: q [tokens, heads, d], k and v [tokens, kv heads, d]. With a window row q sees keys p with q − p < window."""
     tokens, heads, d = q.shape
     group = heads // k.shape[1]
-    future = np.triu(np.full((tokens, tokens), -np.inf, np.float32), 1)
+    hidden = np.triu(np.full((tokens, tokens), -np.inf, np.float32), 1)
+    if window: hidden += np.tril(np.full((tokens, tokens), -np.inf, np.float32), -window)
     out = np.empty_like(q)
     for h in range(heads):
-        scores = q[:, h] @ k[:, h // group].T / np.float32(np.sqrt(d)) + future
+        scores = q[:, h] @ k[:, h // group].T / np.float32(np.sqrt(d)) + hidden
         out[:, h] = softmax(scores) @ v[:, h // group]
     return out.reshape(tokens, heads * d)
 
@@ -110,18 +121,22 @@ def layer(model, n, x, angles):
     q = project("attn_q", h).reshape(len(x), model.heads, model.head_dim)
     k = project("attn_k", h).reshape(len(x), model.kv_heads, model.head_dim)
     v = project("attn_v", h).reshape(len(x), model.kv_heads, model.head_dim)
-    if model.arch == "qwen3": q, k = rms_norm(q, w("attn_q_norm.weight"), model.eps), rms_norm(k, w("attn_k_norm.weight"), model.eps)
-    q, k = (rope(t, angles, interleaved=model.arch == "llama") for t in (q, k))
-    x = x + project("attn_output", attention(q, k, v))
+    if model.arch in ("qwen3", "gemma3"): q, k = rms_norm(q, w("attn_q_norm.weight"), model.eps), rms_norm(k, w("attn_k_norm.weight"), model.eps)
+    q, k = (rope(t, angles[model.slides(n)], interleaved=model.arch == "llama") for t in (q, k))
+    y = project("attn_output", attention(q, k, v, model.window if model.slides(n) else 0))
+    x = x + (rms_norm(y, w("post_attention_norm.weight"), model.eps) if model.arch == "gemma3" else y)
 
     h = rms_norm(x, w("ffn_norm.weight"), model.eps)
-    return x + project("ffn_down", silu(project("ffn_gate", h)) * project("ffn_up", h))
+    gate = gelu if model.arch == "gemma3" else silu
+    y = project("ffn_down", gate(project("ffn_gate", h)) * project("ffn_up", h))
+    return x + (rms_norm(y, w("post_ffw_norm.weight"), model.eps) if model.arch == "gemma3" else y)
 
 
 def forward(model, ids, tick=lambda n: None):
     """Logits [tokens, vocabulary] of one sequence that starts at position 0."""
     x = model.embedding(np.array(ids))
-    angles = rope_angles(model, np.arange(len(ids)))
+    if model.arch == "gemma3": x *= np.float32(np.sqrt(x.shape[1]))
+    angles = [rope_angles(model, np.arange(len(ids)), local) for local in (False, True)]
     for n in range(model.layers):
         x = layer(model, n, x, angles)
         tick(n + 1)

@@ -15,6 +15,7 @@
 namespace outrider::kernels {
 
 inline constexpr int kMaxBlock = 64;                         // entries of a row that share one of the maxima of block_max
+inline constexpr float kGeluLinear = 1.59576912f, kGeluCubic = 0.0713548163f;  // 2√(2/π), and times 0.044715
 inline constexpr int kProbeWords = 16;                       // activations a round of probe_dots
 inline constexpr int64_t kProbeProducts = 64 * kProbeWords;  // multiply-accumulates a round
 
@@ -31,7 +32,9 @@ struct Kernels {
   // Rows.
   float (*rms_scale)(const float* x, int64_t n, float epsilon);                                // 1/sqrt(mean(x²) + ε), Σ in lane order
   void (*scale_multiply)(const float* x, float scale, const float* weight, int64_t n, float* out);  // out = (x · scale) · w
-  void (*silu_multiply)(const float* gate, const float* up, int64_t n, float* out);             // out = gate / (1 + exp(−gate)) · up
+  void (*silu_multiply)(const float* gate, const float* up, int64_t n, float* out);             // out = gate / (1 + exp32(−gate)) · up
+  // The tanh form of GELU, ½g(1 + tanh(√(2/π)(g + 0.044715g³))) · up, as a sigmoid: out = g / (1 + exp32(−t)) · up, t = g · fma(g·g, kGeluCubic, kGeluLinear)
+  void (*gelu_multiply)(const float* gate, const float* up, int64_t n, float* out);
   // Rotates pairs of x: (i, i + half) or, when interleaved, (2i, 2i + 1), by the angles whose cos and sin are given (half values each).
   void (*rotate)(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 

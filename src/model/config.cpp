@@ -1,5 +1,7 @@
 #include "model/config.h"
 
+#include <cmath>
+
 #include "kernels/attention.h"
 
 namespace outrider {
@@ -53,7 +55,7 @@ Error shape_error(const GgufFile& file, const std::string& what) {
 }
 
 // The key is a flag for every layer, or a period P: layer i slides unless i mod P = P − 1.
-Result<std::vector<int>> read_horizons(const GgufFile& file, Reader& r, const Config& c) {
+Result<std::vector<int>> read_horizons(const GgufFile& file, Reader& r, const Config& c, int missing_period) {
   const std::string key = "attention.sliding_window_pattern", full = c.architecture + "." + key;
   const int window = int(r.integer("attention.sliding_window", 0, 1 << 30, 0));
   std::vector<int> horizons(size_t(c.layers), 0);
@@ -64,14 +66,14 @@ Result<std::vector<int>> read_horizons(const GgufFile& file, Reader& r, const Co
     for (size_t i = 0; i < horizons.size(); ++i) horizons[i] = (*slides)[i] ? window : 0;
     return horizons;
   }
-  const int64_t period = r.integer(key, 0, 1024, 0);
+  const int64_t period = r.integer(key, 0, 1024, missing_period);
   for (size_t i = 0; period > 0 && i < horizons.size(); ++i) horizons[i] = int64_t(i) % period < period - 1 ? window : 0;
   return horizons;
 }
 
 }  // namespace
 
-Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
+Result<Config> read_config(const GgufFile& file, bool interleaved_rope, int sliding_period) {
   const auto architecture = file.string("general.architecture");
   if (!architecture) return architecture.error();
   const auto name = file.string_or("general.name", "");
@@ -87,7 +89,7 @@ Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
   c.head_dim = int(r.integer("attention.key_length", 1, kernels::kMaxHeadDim, c.heads ? c.width / c.heads : 0));
   const int value_dim = int(r.integer("attention.value_length", 1, kernels::kMaxHeadDim, c.head_dim));
   c.context_length = r.integer("context_length", 1, int64_t(1) << 30, 4096);
-  auto horizons = read_horizons(file, r, c);
+  auto horizons = read_horizons(file, r, c, sliding_period);
   c.rms_epsilon = r.number("attention.layer_norm_rms_epsilon", 1e-5f);
   const int rotary_dim = int(r.integer("rope.dimension_count", 2, kernels::kMaxHeadDim, c.head_dim));
   if (r.error()) return *r.error();
@@ -105,6 +107,7 @@ Result<Config> read_config(const GgufFile& file, bool interleaved_rope) {
   auto rope = read_rope(file, c.architecture, rotary_dim, interleaved_rope);
   if (!rope) return rope.error();
   c.rope = std::move(*rope);
+  c.attention_scale = 1.0f / std::sqrt(float(c.head_dim));
   c.advice = read_advice(file);
   return c;
 }

@@ -27,7 +27,9 @@ struct Config {
   int64_t vocabulary = 0;      // rows of the output matrix, padding included
   float rms_epsilon = 0;
   std::vector<int> horizons;  // a layer's sliding window: how many positions a row sees, itself included; 0: all
+  float attention_scale = 0;  // of q·k
   Rope rope;
+  std::optional<Rope> local_rope;  // of layers with a horizon, where theirs is another
   SamplingAdvice advice;
 
   int horizon(int layer) const { return horizons[size_t(layer)]; }
@@ -36,7 +38,8 @@ struct Config {
   int kv_width() const { return kv_heads * head_dim; }
 };
 
-// Keys common to the llama, qwen2 and qwen3 families. Every value is bounded; the first impossible one is named.
-Result<Config> read_config(const GgufFile& file, bool interleaved_rope);
+// Keys common to all families. Every value is bounded; the first impossible one is named. Where the file has a sliding window but does
+// not say in which layers, all but the last of `sliding_period` have it; 0: none.
+Result<Config> read_config(const GgufFile& file, bool interleaved_rope, int sliding_period = 0);
 
 }  // namespace outrider

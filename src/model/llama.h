@@ -11,8 +11,7 @@ class Llama final : public Model {
  public:
   Llama(Config config, Vocabulary vocabulary, std::string path) : Model(std::move(config), std::move(vocabulary), std::move(path)) {}
 
-  // Declares every tensor of the family; the loader fills them.
-  void declare(WeightLoader& loader);
+  void declare(WeightLoader& loader) override;
   void forward(Pass& pass) const override;
 
  private:

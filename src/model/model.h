@@ -34,6 +34,8 @@ class Model {
     return {config_.layers, config_.kv_heads, {k_type, v_type, config_.head_dim}};
   }
 
+  // Declares every tensor of the family; the loader fills them.
+  virtual void declare(WeightLoader& loader) = 0;
   // Runs the rows of the pass (see pass.h) through the network: writes their keys and values where they belong and leaves logits for
   // the rows that want them.
   virtual void forward(Pass& pass) const = 0;

@@ -21,7 +21,8 @@ void for_each_buffer(P& p, const Config& c, int rows, int logits, Fn&& fn) {
   fn(&p.stream, rows * padded(c.width)), fn(&p.normed, rows * widest(c));
   fn(&p.query, rows * padded(c.query_width())), fn(&p.key, rows * padded(c.kv_width())), fn(&p.value, rows * padded(c.kv_width()));
   fn(&p.mixed, rows * padded(c.query_width())), fn(&p.gate, rows * padded(c.feed_forward)), fn(&p.up, rows * padded(c.feed_forward));
-  fn(&p.cosines, int64_t(rows) * c.rope.pairs), fn(&p.sines, int64_t(rows) * c.rope.pairs);
+  const int64_t angles = int64_t(rows) * c.rope.pairs * (c.local_rope ? 2 : 1);  // those of local_rope behind the others
+  fn(&p.cosines, angles), fn(&p.sines, angles);
   fn(&p.logits, logits * padded(c.vocabulary)), fn(&p.panels, Activations::words(rows, widest(c))), fn(&p.gated_panels, Activations::words(rows, c.feed_forward));
   fn(&p.span_states, (1 + Pass::kSpansAtOnce) * std::min(rows, Pass::kSplitRows) * c.heads * kernels::span_state_floats(c.head_dim));
 }
@@ -63,7 +64,8 @@ void Pass::clear() { rows_.clear(), logit_rows_.clear(), segments_.clear(), lowe
 
 void Pass::add_row(const Row& row, bool logits) {
   OUTRIDER_CHECK(rows() < max_rows_ && (!logits || logit_rows() < max_logits_));
-  config_->rope.angles(row.position, cosines_ + rows() * config_->rope.pairs, sines_ + rows() * config_->rope.pairs);
+  config_->rope.angles(row.position, cosines_ + angles_at(false, rows()), sines_ + angles_at(false, rows()));
+  if (config_->local_rope) config_->local_rope->angles(row.position, cosines_ + angles_at(true, rows()), sines_ + angles_at(true, rows()));
   if (logits) logit_rows_.push_back(rows());
   const int most = std::min(kSegmentRows, kernels::kMaxQueries / config_->group());
   if (rows_.empty() || rows_.back().timeline != row.timeline || segments_.back().count == most) segments_.push_back({rows(), 0});
@@ -85,11 +87,13 @@ void Pass::window(const Timeline& t, int first) {
   done(PassPart::embed_rope_store);
 }
 
-void Pass::embed(const kernels::Matrix& table) {
+void Pass::embed(const kernels::Matrix& table, float scale) {
   pool_->run(rows(), [&](int64_t r) {
     const int64_t token = rows_[size_t(r)].token;
     OUTRIDER_CHECK(token >= 0 && token < table.layout.rows);
-    kernels::unpack_row(table, token, stream_ + r * config_->width);
+    float* x = stream_ + r * config_->width;
+    kernels::unpack_row(table, token, x);
+    for (int64_t i = 0; scale != 1 && i < config_->width; ++i) x[i] *= scale;
   });
   done(PassPart::embed_rope_store);
 }
@@ -137,7 +141,8 @@ Activations Pass::quantised(const float* x, int64_t n) {
 }
 
 // Each item takes the same rows of both matrices, so that what they give is gated and quantised while it is near.
-Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up) {
+Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up, Gate kind) {
+  const auto gate_multiply = kind == Gate::silu ? kernels_->silu_multiply : kernels_->gelu_multiply;
   const int64_t width = config_->feed_forward, blocks = width / 32;
   const int64_t step = std::max<int64_t>(1, kItemBytes / (2 * (gate.layout.tile_bytes() + up.layout.tile_bytes())));
   Activations a{.columns = rows(), .k = width, .panels = gated_panels_, .values = gate_, .value_stride = width};
@@ -147,7 +152,7 @@ Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const
     kernels_->multiply(up, n, 2 * first, 2 * (first + count), {.values = up_, .stride = width});
     for (int r = 0; r < rows(); ++r) {
       const int64_t at = r * width + 32 * first;
-      kernels_->silu_multiply(gate_ + at, up_ + at, 32 * count, gate_ + at);
+      gate_multiply(gate_ + at, up_ + at, 32 * count, gate_ + at);
       kernels_->quantise(gate_ + at, count, a, r, first);
     }
   });
@@ -191,6 +196,16 @@ void Pass::multiply(const Activations& n, std::initializer_list<Product> product
   size_t i = 0;
   for (const Product& p : products) strides[i++] = p.weight->layout.rows;
   multiply_rows(part_of(n, *products.begin()), n, {products.begin(), products.size()}, strides);
+}
+
+void Pass::add_normed(float* branch, const float* weight) {
+  const int64_t n = config_->width;
+  pool_->run(rows(), [&](int64_t r) {
+    float *x = stream_ + r * n, *y = branch + r * n;
+    kernels_->scale_multiply(y, kernels_->rms_scale(y, n, config_->rms_epsilon), weight, n, y);
+    for (int64_t i = 0; i < n; ++i) x[i] += y[i];
+  });
+  done(PassPart::quantise_norm);
 }
 
 void Pass::norm_heads(float* x, int heads, const float* weight) {

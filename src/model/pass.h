@@ -16,6 +16,8 @@
 
 namespace outrider {
 
+enum class Gate { silu, gelu };
+
 class Pass {
  public:
   static constexpr int kSegmentRows = 8;   // rows of a timeline that attend together
@@ -54,6 +56,7 @@ class Pass {
   float* key() { return key_; }
   float* value() { return value_; }
   float* mixed() { return mixed_; }  // attention's output
+  float* branch() { return normed_; }  // what a layer adds, where it is normed first; holds norm's rows until then
 
   struct Product {  // out = W·n (+ bias), or out += W·n
     const kernels::Matrix* weight;
@@ -62,11 +65,12 @@ class Pass {
     bool add = false;
   };
 
-  void embed(const kernels::Matrix& table);                              // x = rows of the table
+  void embed(const kernels::Matrix& table, float scale = 1);             // x = scale · rows of the table
   kernels::Activations norm(const float* x, const float* weight);        // RMSNorm_w(x), ready to multiply
   kernels::Activations quantised(const float* x, int64_t n);             // x as it is
-  kernels::Activations gated(const kernels::Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up);  // silu(gate·n) ⊙ up·n
+  kernels::Activations gated(const kernels::Activations& n, const kernels::Matrix& gate, const kernels::Matrix& up, Gate kind = Gate::silu);  // silu(gate·n) ⊙ up·n
   void multiply(const kernels::Activations& n, std::initializer_list<Product> products);
+  void add_normed(float* branch, const float* weight);                   // x += RMSNorm_w(branch), which is overwritten
   void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
   void place(int layer, float* query, float* key, const float* value);   // RoPE at each row's position; key and value into its page or window slot
   void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past, as far as the layer's horizon
@@ -90,6 +94,7 @@ class Pass {
   void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
   void attend_in_spans(int layer, const float* query, float* out, kernels::SpanRange spans);
   void add_row(const Row& row, bool logits);
+  int64_t angles_at(bool local, int64_t row) const { return ((local ? max_rows_ : 0) + row) * config_->rope.pairs; }
   kernels::Activations activations(int columns, int64_t n);
   void count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles, const kernels::Activations& n);
   template <class Fn>

@@ -1,6 +1,5 @@
 // The part of a pass that knows timelines: keys and values go to their places, and rows attend to their past.
 #include <algorithm>
-#include <cmath>
 
 #include "model/pass.h"
 
@@ -9,10 +8,11 @@ namespace outrider {
 // Each item rotates one kv head's queries and key of a row, and stores the key and the value.
 void Pass::place(int layer, float* query, float* key, const float* value) {
   const Rope& rope = config_->rope;
+  const bool local = config_->local_rope && config_->horizon(layer);
   const int64_t dim = config_->head_dim, heads = config_->kv_heads, group = config_->group();
   pool_->run(rows() * heads, [&](int64_t item) {
     const int64_t r = item / heads, h = item % heads;
-    const auto rotate = [&](float* x) { kernels_->rotate(x, cosines_ + r * rope.pairs, sines_ + r * rope.pairs, rope.pairs, rope.interleaved); };
+    const auto rotate = [&](float* x) { kernels_->rotate(x, cosines_ + angles_at(local, r), sines_ + angles_at(local, r), rope.pairs, rope.interleaved); };
     for (int64_t q = 0; q < group; ++q) rotate(query + (item * group + q) * dim);
     rotate(key + item * dim);
     const Row& row = rows_[size_t(r)];
@@ -27,7 +27,7 @@ kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head)
   const PagePool& pages = timeline.pool();
   return {.shape = &pages.geometry().shape,
           .heads = config_->group(),
-          .scale = 1.0f / std::sqrt(float(config_->head_dim)),
+          .scale = config_->attention_scale,
           .horizon = config_->horizon(layer),
           .row_count = segment.count,
           .pages = timeline.pages().data(),

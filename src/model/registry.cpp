@@ -1,16 +1,32 @@
 // Which architecture is which family.
+#include "model/gemma3.h"
 #include "model/llama.h"
 
 namespace outrider {
 
 namespace {
 
+using Make = std::unique_ptr<Model> (*)(Config, Vocabulary, std::string path);
+
+template <class T>
+std::unique_ptr<Model> make(Config config, Vocabulary vocabulary, std::string path) {
+  return std::make_unique<T>(std::move(config), std::move(vocabulary), std::move(path));
+}
+
 struct Family {
   const char* architecture;
-  bool interleaved_rope;  // the converter permutes q and k rows of llama files
+  Make make;
+  bool interleaved_rope = false;  // the converter permutes q and k rows of llama files
+  int sliding_period = 0;
+  Result<void> (*read_keys)(const GgufFile&, Config&) = nullptr;  // those of its own
 };
 
-constexpr Family kFamilies[] = {{"llama", true}, {"qwen2", false}, {"qwen3", false}};
+constexpr Family kFamilies[] = {
+    {"llama", make<Llama>, true},
+    {"qwen2", make<Llama>},
+    {"qwen3", make<Llama>},
+    {"gemma3", make<Gemma3>, false, Gemma3::kSlidingPeriod, Gemma3::read_keys},
+};
 
 }  // namespace
 
@@ -36,7 +52,7 @@ namespace {
 // The model with nothing loaded yet, and the loader that knows its tensors.
 struct Opened {
   std::unique_ptr<GgufFile> file;
-  std::unique_ptr<Llama> model;
+  std::unique_ptr<Model> model;
   std::unique_ptr<WeightLoader> loader;
 };
 
@@ -49,13 +65,15 @@ Result<Opened> open_model(const std::string& path, const LoadOptions& options) {
   for (const Family& f : kFamilies)
     if (*architecture == f.architecture) family = &f;
   if (!family) return Error{path + ": architecture «" + printable(*architecture) + "» is not one we can run", "supported: " + supported_architectures()};
-  auto config = read_config(*file, family->interleaved_rope);
+  auto config = read_config(*file, family->interleaved_rope, family->sliding_period);
   if (!config) return config.error();
+  if (family->read_keys)
+    if (auto r = family->read_keys(*file, *config); !r) return r.error();
   auto vocabulary = read_vocabulary(*file);
   if (!vocabulary) return vocabulary.error();
   Opened opened;
   opened.file = std::make_unique<GgufFile>(std::move(*file));
-  opened.model = std::make_unique<Llama>(std::move(*config), std::move(*vocabulary), path);
+  opened.model = family->make(std::move(*config), std::move(*vocabulary), path);
   opened.loader = std::make_unique<WeightLoader>(*opened.file, options);
   opened.model->declare(*opened.loader);
   if (opened.loader->error()) return *opened.loader->error();
@@ -76,7 +94,7 @@ Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& p
   auto weights = opened->loader->load(pool, progress);
   if (!weights) return weights.error();
   ModelLoading::keep(*opened->model, std::move(*weights));
-  return std::unique_ptr<Model>(std::move(opened->model));
+  return std::move(opened->model);
 }
 
 }  // namespace outrider

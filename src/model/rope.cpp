@@ -64,14 +64,19 @@ Result<void> apply_scaling(const GgufFile& file, const std::string& prefix, doub
 
 }  // namespace
 
+Rope plain_rope(double base, int rotary_dim, bool interleaved) {
+  Rope rope;
+  rope.pairs = rotary_dim / 2, rope.interleaved = interleaved;
+  for (int i = 0; i < rope.pairs; ++i) rope.frequency.push_back(math::pow(base, -2.0 * i / rotary_dim));
+  return rope;
+}
+
 Result<Rope> read_rope(const GgufFile& file, const std::string& architecture, int rotary_dim, bool interleaved) {
   const std::string prefix = architecture + ".rope.";
   const auto base = file.number_or(prefix + "freq_base", 10000);
   if (!base) return base.error();
   if (!(*base > 1) || rotary_dim <= 0 || rotary_dim % 2) return Error{file.path() + ": rope base or dimension out of range", "the file is damaged"};
-  Rope rope;
-  rope.pairs = rotary_dim / 2, rope.interleaved = interleaved;
-  for (int i = 0; i < rope.pairs; ++i) rope.frequency.push_back(math::pow(double(*base), -2.0 * i / rotary_dim));
+  Rope rope = plain_rope(double(*base), rotary_dim, interleaved);
   if (auto r = apply_divisors(file, rope); !r) return r.error();
   if (auto r = apply_scaling(file, prefix, double(*base), rope); !r) return r.error();
   return rope;

@@ -18,6 +18,9 @@ struct Rope {
   void angles(int64_t position, float* cosines, float* sines) const;
 };
 
+// Plain angles: base^(−2i / rotary_dim).
+Rope plain_rope(double base, int rotary_dim, bool interleaved);
+
 // Reads <arch>.rope.* and, where present, rope_freqs.weight (a divisor per pair). Scaling: none, linear, yarn, and llama3 through
 // the tensor. `rotary_dim` values rotate.
 Result<Rope> read_rope(const GgufFile& file, const std::string& architecture, int rotary_dim, bool interleaved);

@@ -35,7 +35,7 @@ class SyntheticWriter {
   Result<void> check() const {
     const auto bad = [](const std::string& what) { return Error{"synthetic model: " + what, "", ErrorKind::usage}; };
     const std::string& a = spec_.architecture;
-    if (a != "llama" && a != "qwen2" && a != "qwen3") return bad("architecture '" + a + "' is not one of llama, qwen2, qwen3");
+    if (a != "llama" && a != "qwen2" && a != "qwen3" && a != "gemma3") return bad("architecture '" + a + "' is not one of llama, qwen2, qwen3, gemma3");
     if (!spec_.layers || !spec_.width || !spec_.heads || !spec_.kv_heads || !spec_.feed_forward || head_dim_ % 2) return bad("dimensions must be positive, head_dim even");
     if (spec_.heads % spec_.kv_heads) return bad("heads is not a multiple of kv_heads");
     if (a == "qwen2" && head_dim_ * spec_.heads != spec_.width) return bad("qwen2 has no key for a head_dim other than width / heads");
@@ -50,9 +50,10 @@ class SyntheticWriter {
     file_.set_u32(a + "embedding_length", spec_.width), file_.set_u32(a + "feed_forward_length", spec_.feed_forward);
     file_.set_u32(a + "attention.head_count", spec_.heads), file_.set_u32(a + "attention.head_count_kv", spec_.kv_heads);
     file_.set_f32(a + "attention.layer_norm_rms_epsilon", 1e-6f), file_.set_f32(a + "rope.freq_base", spec_.rope_base);
-    if (spec_.sliding_period) file_.set_u32(a + "attention.sliding_window", spec_.sliding_window), file_.set_u32(a + "attention.sliding_window_pattern", spec_.sliding_period);
+    if (spec_.sliding_window) file_.set_u32(a + "attention.sliding_window", spec_.sliding_window);
+    if (spec_.sliding_period) file_.set_u32(a + "attention.sliding_window_pattern", spec_.sliding_period);
     if (spec_.architecture == "llama") file_.set_u32(a + "rope.dimension_count", head_dim_);
-    if (spec_.architecture == "qwen3" || head_dim_ * spec_.heads != spec_.width)
+    if (spec_.architecture == "qwen3" || spec_.architecture == "gemma3" || head_dim_ * spec_.heads != spec_.width)
       file_.set_u32(a + "attention.key_length", head_dim_), file_.set_u32(a + "attention.value_length", head_dim_);
   }
 
@@ -116,9 +117,10 @@ class SyntheticWriter {
     matrix(p, "attn_q", spec_.width, q, 1.4f), matrix(p, "attn_k", spec_.width, kv, 1.4f), matrix(p, "attn_v", spec_.width, kv, 1);
     if (spec_.architecture == "qwen2")
       vector(p + "attn_q.bias", q, 0, 0.5f), vector(p + "attn_k.bias", kv, 0, 0.5f), vector(p + "attn_v.bias", kv, 0, 0.2f);
-    if (spec_.architecture == "qwen3")
+    if (spec_.architecture == "qwen3" || spec_.architecture == "gemma3")
       vector(p + "attn_q_norm.weight", head_dim_, 1.4f, 0.1f), vector(p + "attn_k_norm.weight", head_dim_, 1.4f, 0.1f);
     matrix(p, "attn_output", q, spec_.width, 2);
+    if (spec_.architecture == "gemma3") vector(p + "post_attention_norm.weight", spec_.width, 2, 0.1f), vector(p + "post_ffw_norm.weight", spec_.width, 2, 0.1f);
     vector(p + "ffn_norm.weight", spec_.width, 1, 0.1f);
     matrix(p, "ffn_gate", spec_.width, spec_.feed_forward, 1.5f), matrix(p, "ffn_up", spec_.width, spec_.feed_forward, 1);
     matrix(p, "ffn_down", spec_.feed_forward, spec_.width, 2);

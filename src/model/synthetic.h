@@ -9,13 +9,13 @@
 namespace outrider {
 
 struct SyntheticSpec {
-  std::string architecture = "llama";  // llama, qwen2 or qwen3
+  std::string architecture = "llama";  // llama, qwen2, qwen3 or gemma3
   uint64_t seed = 1;
   uint32_t layers = 2, width = 64, feed_forward = 128, heads = 4, kv_heads = 2;
-  uint32_t head_dim = 0;  // 0: width / heads. Only llama and qwen3 files can say another value.
+  uint32_t head_dim = 0;  // 0: width / heads. qwen2 files can say no other value.
   uint32_t context = 2048;
   float rope_base = 10000;
-  uint32_t sliding_window = 0, sliding_period = 0;  // of every sliding_period layers all but the last see only so many positions
+  uint32_t sliding_window = 0, sliding_period = 0;  // of every sliding_period layers (0: what the architecture has) all but the last see so many positions
   bool tied = true;       // the head is the embedding matrix
   QuantType type = QuantType::q8_0;          // of every matrix that `types` does not name
   std::map<std::string, QuantType> types = {};  // by name without layer and ".weight": "attn_q", "ffn_down", "token_embd", "output", …

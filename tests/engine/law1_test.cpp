@@ -68,7 +68,8 @@ std::vector<SyntheticSpec> specs() {
   return {{.architecture = "llama", .seed = 3, .type = QuantType::q4_1},
           {.architecture = "qwen2", .seed = 4, .tied = false, .type = QuantType::q8_0},
           {.architecture = "qwen3", .seed = 5, .width = 256, .feed_forward = 512, .heads = 4, .kv_heads = 1, .head_dim = 64, .context = 2048, .rope_base = 10000, .tied = true, .type = QuantType::q4_k, .types = {{"ffn_down", QuantType::q6_k}}},
-          {.architecture = "llama", .seed = 6, .width = 96, .feed_forward = 160, .heads = 6, .kv_heads = 2, .type = QuantType::q5_0, .types = {{"token_embd", QuantType::bf16}, {"attn_q", QuantType::f16}}}};
+          {.architecture = "llama", .seed = 6, .width = 96, .feed_forward = 160, .heads = 6, .kv_heads = 2, .type = QuantType::q5_0, .types = {{"token_embd", QuantType::bf16}, {"attn_q", QuantType::f16}}},
+          {.architecture = "gemma3", .seed = 7, .layers = 3, .head_dim = 32, .sliding_window = 40, .sliding_period = 3}};
 }
 
 class Law1 : public testing::TestWithParam<int> {
@@ -170,7 +171,7 @@ TEST_P(Law1, LimitsAreExact) {
   EXPECT_FALSE(tiny->submit(make_request({1 << 20}, 0, -1)).ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Law1, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Models, Law1, testing::Range(0, 5));
 
 }  // namespace
 }  // namespace outrider

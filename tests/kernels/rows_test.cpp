@@ -35,6 +35,7 @@ TEST(Rows, EveryTableGivesScalarBits) {
       EXPECT_EQ(kScalarKernels.rms_scale(x.data(), n, 1e-6f), t->rms_scale(x.data(), n, 1e-6f)) << t->name << " n=" << n;
       compare("scale_multiply", [&](const Kernels& k, std::vector<float>& out) { k.scale_multiply(x.data(), 0.7f, y.data(), n, out.data()); });
       compare("silu_multiply", [&](const Kernels& k, std::vector<float>& out) { k.silu_multiply(x.data(), y.data(), n, out.data()); });
+      compare("gelu_multiply", [&](const Kernels& k, std::vector<float>& out) { k.gelu_multiply(x.data(), y.data(), n, out.data()); });
       EXPECT_EQ(kScalarKernels.row_max(x.data(), n), t->row_max(x.data(), n));
       EXPECT_EQ(kScalarKernels.argmax(x.data(), n), t->argmax(x.data(), n));
       EXPECT_EQ(kScalarKernels.sum_exp(x.data(), n, 4.0f), t->sum_exp(x.data(), n, 4.0f)) << t->name << " n=" << n;

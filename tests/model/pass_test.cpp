@@ -99,6 +99,7 @@ TEST(Pass, LogitsDoNotDependOnChunksThreadsOrInstructionSet) {
 TEST(Pass, NorDoTheyWhereALayerSlides) {
   SyntheticSpec spec{.seed = 23, .layers = 3, .width = 128, .sliding_window = 5, .sliding_period = 2};
   for (const uint32_t window : {5u, 65u}) spec.sliding_window = window, expect_one_answer(spec, {70, 560});
+  expect_one_answer({.architecture = "gemma3", .seed = 25, .layers = 7, .head_dim = 32, .sliding_window = 40}, {70, 560});
   spec.sliding_window = 520, expect_one_answer(spec, {1030});  // rows that see two spans and rows that see three
 }
 

@@ -131,7 +131,7 @@ TEST(CompareVocabularies, PaddingMayDifferAndRealTokensMayNot) {
 TEST(SyntheticModel, EveryArchitectureAndTypeIsAValidFile) {
   test::TemporaryFolder folder;
   const std::string path = folder / "m.gguf";
-  for (const char* architecture : {"llama", "qwen2", "qwen3"})
+  for (const char* architecture : {"llama", "qwen2", "qwen3", "gemma3"})
     for (QuantType type : runnable_types()) {
       if (std::string_view(architecture) != "llama" && type != QuantType::q4_k && type != QuantType::q8_0) continue;
       SyntheticSpec spec;
@@ -144,7 +144,7 @@ TEST(SyntheticModel, EveryArchitectureAndTypeIsAValidFile) {
       EXPECT_EQ(file->tensor("blk.0.ffn_down.weight").value()->type, type);
       EXPECT_EQ(file->find_tensor("output.weight") == nullptr, spec.tied);
       EXPECT_EQ(file->find_tensor("blk.0.attn_q.bias") != nullptr, spec.architecture == "qwen2");
-      EXPECT_EQ(file->find_tensor("blk.0.attn_k_norm.weight") != nullptr, spec.architecture == "qwen3");
+      EXPECT_EQ(file->find_tensor("blk.0.attn_k_norm.weight") != nullptr, spec.architecture == "qwen3" || spec.architecture == "gemma3");
     }
 }
 

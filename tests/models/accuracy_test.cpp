@@ -44,7 +44,7 @@ TEST_P(Accuracy, IsCloseToFloat32) {
   EXPECT_GE(same, GetParam().top1 * 63);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Accuracy, testing::Values(Golden{"qwen2.5-coder-1.5b", kQwen15, 0.0025, 0.95}, Golden{"qwen2.5-coder-0.5b", kQwen05, 0.0020, 0.95}, Golden{"smollm2-135m", kSmol, 0.0045, 0.93}));
+INSTANTIATE_TEST_SUITE_P(Models, Accuracy, testing::Values(Golden{"qwen2.5-coder-1.5b", kQwen15, 0.0025, 0.95}, Golden{"qwen2.5-coder-0.5b", kQwen05, 0.0020, 0.95}, Golden{"smollm2-135m", kSmol, 0.0045, 0.93}, Golden{"gemma-3-270m", kGemma, 0.0035, 0.93}));
 
 }  // namespace
 }  // namespace outrider::test

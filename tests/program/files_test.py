@@ -66,7 +66,7 @@ class Files(ProgramTest):
 
     def test_architectures(self):
         at = self.model.keys["general.architecture"][0]
-        self.refuse_edit(at + 12, b"zebra", "zebra", "llama", "qwen2", "qwen3")
+        self.refuse_edit(at + 12, b"zebra", "zebra", "llama", "qwen2", "qwen3", "gemma3")
         for raw in (u32(STRING) + string(""), None):
             path = self.model.rewrite(self.folder / "rewritten.gguf", {"general.architecture": raw})
             self.refused(run("-m", path, "-p", "hi"), 1, "rewritten.gguf", "architecture")

@@ -101,7 +101,6 @@ class Inspect(ProgramTest):
 
     def test_refusals(self):
         self.refused(run("inspect"), 2, "FILE")
-        self.refused(run("-m", GEMMA, "-p", "hi"), 1, "gemma", "gemma3", "llama, qwen2, qwen3")
 
 
 class Scores(ProgramTest):

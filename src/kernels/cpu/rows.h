@@ -88,17 +88,26 @@ void scale_multiply(const float* x, float scale, const float* weight, int64_t n,
   for (; i < n; ++i) out[i] = x[i] * scale * weight[i];
 }
 
-template <class L>
-__attribute__((always_inline)) inline typename L::F silu_multiply16(typename L::F gate, typename L::F up) {
-  return L::mul(L::div(gate, L::add(L::set(1.0f), exp_lanes<L>(L::negate(gate)))), up);
+// gate · sigmoid(t) · up: SiLU with t = gate, GELU with its polynomial.
+template <class L, bool gelu>
+__attribute__((always_inline)) inline typename L::F gate16(typename L::F gate, typename L::F up) {
+  auto t = gate;
+  if constexpr (gelu) t = L::mul(gate, L::fma(L::mul(gate, gate), L::set(kGeluCubic), L::set(kGeluLinear)));
+  return L::mul(L::div(gate, L::add(L::set(1.0f), exp_lanes<L>(L::negate(t)))), up);
+}
+
+template <class L, bool gelu>
+__attribute__((always_inline)) inline void gate_rows(const float* gate, const float* up, int64_t n, float* out) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) L::store(out + i, gate16<L, gelu>(L::load(gate + i), L::load(up + i)));
+  if (i < n) store_tail<L>(out + i, n - i, gate16<L, gelu>(load_tail<L>(gate + i, n - i, 0), load_tail<L>(up + i, n - i, 0)));
 }
 
 template <class L>
-void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) L::store(out + i, silu_multiply16<L>(L::load(gate + i), L::load(up + i)));
-  if (i < n) store_tail<L>(out + i, n - i, silu_multiply16<L>(load_tail<L>(gate + i, n - i, 0), load_tail<L>(up + i, n - i, 0)));
-}
+void silu_multiply(const float* gate, const float* up, int64_t n, float* out) { gate_rows<L, false>(gate, up, n, out); }
+
+template <class L>
+void gelu_multiply(const float* gate, const float* up, int64_t n, float* out) { gate_rows<L, true>(gate, up, n, out); }
 
 template <class L>
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved) {

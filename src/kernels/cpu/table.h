@@ -15,6 +15,7 @@ constexpr Kernels table(const char* name) {
           .rms_scale = rms_scale<L>,
           .scale_multiply = scale_multiply<L>,
           .silu_multiply = silu_multiply<L>,
+          .gelu_multiply = gelu_multiply<L>,
           .rotate = rotate<L>,
           .store_kv = store_kv<L>,
           .attend = attend<L>,

@@ -51,6 +51,13 @@ void silu_multiply(const float* gate, const float* up, int64_t n, float* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = gate[i] / (1.0f + exp32(-gate[i])) * up[i];
 }
 
+void gelu_multiply(const float* gate, const float* up, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float t = gate[i] * std::fma(gate[i] * gate[i], kGeluCubic, kGeluLinear);
+    out[i] = gate[i] / (1.0f + exp32(-t)) * up[i];
+  }
+}
+
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved) {
   for (int i = 0; i < half; ++i) {
     float& first = x[interleaved ? 2 * i : i];

@@ -9,6 +9,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
 float rms_scale(const float* x, int64_t n, float epsilon);
 void scale_multiply(const float* x, float scale, const float* weight, int64_t n, float* out);
 void silu_multiply(const float* gate, const float* up, int64_t n, float* out);
+void gelu_multiply(const float* gate, const float* up, int64_t n, float* out);
 void rotate(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 void store_kv(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
 void attend(const AttendJob& job);

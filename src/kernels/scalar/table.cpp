@@ -9,6 +9,7 @@ const Kernels kScalarKernels = {
     .rms_scale = scalar::rms_scale,
     .scale_multiply = scalar::scale_multiply,
     .silu_multiply = scalar::silu_multiply,
+    .gelu_multiply = scalar::gelu_multiply,
     .rotate = scalar::rotate,
     .store_kv = scalar::store_kv,
     .attend = scalar::attend,
