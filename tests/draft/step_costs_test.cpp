@@ -1,0 +1,63 @@
+#include "draft/step_costs.h"
+
+#include <gtest/gtest.h>
+
+namespace outrider {
+namespace {
+
+double staircase(int n) { return n <= 8 ? 25 + 0.4 * n : n <= 16 ? 40 + n * 0.5 : 3.3 * n; }
+
+TEST(StepCosts, KnowsNothingAtFirst) {
+  StepCosts c;
+  EXPECT_FALSE(c.known(0));
+  EXPECT_EQ(c.predict_ms(4, 100), 0);
+  c.learn(4, 100, 30);  // what one row costs must be seen first
+  EXPECT_FALSE(c.known(100));
+  c.learn(1, 100, 25);
+  EXPECT_TRUE(c.known(100));
+  EXPECT_EQ(c.predict_ms(1, 100), 25);
+  EXPECT_GT(c.predict_ms(2, 100), 25);
+}
+
+TEST(StepCosts, LearnsAStaircase) {
+  StepCosts c;
+  for (int times = 0; times < 100; ++times)
+    for (int n = 1; n <= 32; ++n) c.learn(n, 0, staircase(n));
+  for (int n = 1; n <= 32; ++n) EXPECT_NEAR(c.predict_ms(n, 0) / staircase(n), 1, 0.03) << n;
+}
+
+// The machine halves its speed: everything is dearer within a few steps, though only one size is run.
+TEST(StepCosts, FollowsTheMachine) {
+  StepCosts c;
+  for (int times = 0; times < 100; ++times)
+    for (int n = 1; n <= 8; ++n) c.learn(n, 0, staircase(n));
+  for (int times = 0; times < 12; ++times) c.learn(5, 0, 2 * staircase(5));
+  EXPECT_NEAR(c.predict_ms(5, 0) / (2 * staircase(5)), 1, 0.1);
+  EXPECT_GT(c.predict_ms(1, 0), 1.4 * staircase(1));
+}
+
+TEST(StepCosts, PromptsTellWhatManyRowsCost) {
+  StepCosts c;
+  c.learn(1, 0, 20);
+  c.learn(128, 0, 128 * 3.0);
+  EXPECT_NEAR(c.predict_ms(16, 0), 48, 1);
+  EXPECT_NEAR(c.predict_ms(4, 0), 20 * 1.06, 1);
+}
+
+TEST(StepCosts, OneOddSampleDoesNotUpset) {
+  StepCosts c;
+  for (int times = 0; times < 50; ++times) c.learn(1, 0, 20);
+  c.learn(1, 0, 900);
+  EXPECT_LT(c.predict_ms(1, 0), 23);
+}
+
+TEST(StepCosts, LongerContextsHavePricesOfTheirOwn) {
+  StepCosts c;
+  for (int times = 0; times < 20; ++times) c.learn(1, 100, 20), c.learn(1, 9000, 35);
+  EXPECT_NEAR(c.predict_ms(1, 100), 20, 0.1);
+  EXPECT_NEAR(c.predict_ms(1, 9000), 35, 0.1);
+  EXPECT_NEAR(c.predict_ms(1, 3000), 20, 0.1);  // the nearest shorter one
+}
+
+}  // namespace
+}  // namespace outrider
