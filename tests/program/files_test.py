@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A real model file, cut short, edited, or rewritten in ways that are allowed (C61, C64)."""
 import contextlib, os, shutil, struct, unittest
-from gguf_file import Gguf, STRING, U32, string, u32, u64
+from gguf_file import ARRAY, BOOL, Gguf, STRING, U32, numbers, string, u32, u64
 from support import SMOL, ProgramTest, run
 
 
@@ -74,6 +74,21 @@ class Files(ProgramTest):
     def test_layer_count_that_lies(self):
         at = self.model.keys["llama.block_count"][0] + 4
         for count in (0, 31, 2**31): self.refuse_edit(at, u32(count))
+
+    def test_sliding_windows(self):
+        def answer(pattern, window=4):
+            keys = {"llama.attention.sliding_window": u32(U32) + u32(window), "llama.attention.sliding_window_pattern": pattern}
+            return run("-m", self.model.rewrite(self.folder / "sliding.gguf", keys), "-p", "One two three four five six seven eight", "--raw", "--temp", "0", "-n", "8")
+
+        def flags(values): return u32(ARRAY) + numbers(BOOL, "?", values)
+        layers = 30
+        period, spelled_out, none = answer(u32(U32) + u32(3)), answer(flags([i % 3 < 2 for i in range(layers)])), answer(None)
+        self.assertEqual(period.text, spelled_out.text)
+        self.assertNotEqual(period.text, none.text)
+        self.assertEqual(answer(flags([True] * layers), window=1000).text, none.text)
+        self.refused(answer(flags([True] * 5)), 1, "sliding_window_pattern", "5", "30 layers")
+        self.refused(answer(u32(U32) + u32(5000)), 1, "sliding_window_pattern", "5000")
+        self.refused(answer(u32(U32) + u32(3), window=2**31), 1, "llama.attention.sliding_window")
 
     def test_valid_files_that_are_odd(self):
         arguments = ["-p", "The capital of France is", "--raw", "--temp", "0", "-n", "8"]

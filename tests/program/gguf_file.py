@@ -2,7 +2,7 @@
 import struct
 
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-U8, U32, F32, STRING, ARRAY, U64 = 0, 4, 6, 8, 9, 10
+U8, U32, F32, BOOL, STRING, ARRAY, U64 = 0, 4, 6, 7, 8, 9, 10
 
 
 def u32(x): return struct.pack("<I", x)
