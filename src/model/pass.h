@@ -90,8 +90,7 @@ class Pass {
   };
   Pass() = default;
   static int64_t tiles_of_item(const kernels::Matrix& w) { return std::max<int64_t>(1, kItemBytes / w.layout.tile_bytes()); }
-  kernels::AttendJob attend_job(const Segment& segment, int layer, int head) const;
-  void attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const;
+  kernels::AttendJob attend_job(const Segment& segment, int layer, int head, const float* query, float* out, kernels::AttendRow* rows) const;
   void attend_in_spans(int layer, const float* query, float* out, kernels::SpanRange spans);
   void add_row(const Row& row, bool logits);
   int64_t angles_at(bool local, int64_t row) const { return ((local ? max_rows_ : 0) + row) * config_->rope.pairs; }

@@ -22,13 +22,20 @@ void Pass::place(int layer, float* query, float* key, const float* value) {
   done(PassPart::embed_rope_store);
 }
 
-kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head) const {
+// The segment's rows over one kv head; `rows` is what the job points to.
+kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head, const float* query, float* out, kernels::AttendRow* rows) const {
+  for (int r = 0; r < segment.count; ++r) {
+    const Row& row = rows_[size_t(segment.first + r)];
+    const int64_t at = (int64_t(segment.first + r) * config_->heads + head * config_->group()) * config_->head_dim;
+    rows[r] = {.query = query + at, .out = out + at, .position = row.position, .committed = row.committed, .path = row.path};
+  }
   const Timeline& timeline = *rows_[size_t(segment.first)].timeline;
   const PagePool& pages = timeline.pool();
   return {.shape = &pages.geometry().shape,
           .heads = config_->group(),
           .scale = config_->attention_scale,
           .horizon = config_->horizon(layer),
+          .rows = rows,
           .row_count = segment.count,
           .pages = timeline.pages().data(),
           .k_base = pages.k_block(0, layer, head),
@@ -36,14 +43,6 @@ kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head)
           .page_stride = pages.geometry().page_bytes(),
           .window_k = pages.k_block(timeline.window_page(), layer, head),
           .window_v = pages.v_block(timeline.window_page(), layer, head)};
-}
-
-void Pass::attend_rows(const Segment& segment, int head, const float* query, float* out, kernels::AttendRow* rows) const {
-  for (int r = 0; r < segment.count; ++r) {
-    const Row& row = rows_[size_t(segment.first + r)];
-    const int64_t at = (int64_t(segment.first + r) * config_->heads + head * config_->group()) * config_->head_dim;
-    rows[r] = {.query = query + at, .out = out + at, .position = row.position, .committed = row.committed, .path = row.path};
-  }
 }
 
 // One item: rows of a timeline and one kv head. Few rows with a long past are cut along that past instead, so that every thread has
@@ -56,10 +55,7 @@ void Pass::attend(int layer, const float* query, float* out) {
   pool_->run(items, [&](int64_t item) {
     const Segment& segment = segments_[size_t(item / heads)];
     kernels::AttendRow rows[kSegmentRows];
-    attend_rows(segment, int(item % heads), query, out, rows);
-    kernels::AttendJob job = attend_job(segment, layer, int(item % heads));
-    job.rows = rows;
-    kernels_->attend(job);
+    kernels_->attend(attend_job(segment, layer, int(item % heads), query, out, rows));
   });
   done(PassPart::attention);
 }
@@ -73,14 +69,13 @@ void Pass::attend_in_spans(int layer, const float* query, float* out, kernels::S
   // Per kv head the segment's queries lie together; rows × heads of one slot are a permutation of the pass's.
   const auto states = [&](const Segment& segment, int64_t head) { return span_states_ + (segment.first * config_->heads + head * segment.count * group) * state; };
   for (int64_t before = spans.first; before < spans.end; before += kSpansAtOnce) {
-    const int64_t count = std::min<int64_t>(spans.end - before, kSpansAtOnce), run = std::max<int64_t>(1, count * jobs / (kRunsPerThread * pool_->size())), runs = (count + run - 1) / run;
+    const int64_t count = std::min<int64_t>(spans.end - before, kSpansAtOnce);
+    const int64_t run = std::max<int64_t>(1, count * jobs / (kRunsPerThread * pool_->size())), runs = (count + run - 1) / run;
     pool_->run(jobs * runs, [&](int64_t item) {
       const int64_t first = item % runs * run, head = item / runs % heads;
       const Segment& segment = segments_[size_t(item / runs / heads)];
       kernels::AttendRow rows[kSegmentRows];
-      attend_rows(segment, int(head), query, out, rows);
-      kernels::AttendJob job = attend_job(segment, layer, int(head));
-      job.rows = rows;
+      const kernels::AttendJob job = attend_job(segment, layer, int(head), query, out, rows);
       kernels_->attend_spans(job, before + first, std::min(run, count - first), states(segment, head) + (1 + first) * slot_floats, slot_floats);
     });
     const bool last = before + count == spans.end;
