@@ -55,13 +55,14 @@ void Blend::follow(Line& line, std::span<const int32_t> committed, int32_t pendi
   line.known = int64_t(committed.size()) + 1;
 }
 
-// In the red only rows that cost nothing are drafted.
+// A round may not stake more than what may be lost. In the red only rows that cost nothing are drafted.
 void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
   for (DraftJob& job : jobs) {
     job.budget = std::min(job.budget, options_.limits.max);
-    if (budget.free() || job.spare_ms > 0) continue;
-    int rows = 0;
-    while (rows < job.budget && budget.pass_ms(rows + 1) <= 1.01 * budget.pass_ms(0)) ++rows;
+    if (budget.free()) continue;
+    const double plain_ms = budget.pass_ms(0), stake_ms = std::max(job.spare_ms, 0.01 * plain_ms);
+    int rows = job.budget;
+    while (rows > 0 && budget.pass_ms(rows) > plain_ms + stake_ms) --rows;
     job.budget = rows;
   }
 }

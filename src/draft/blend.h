@@ -48,6 +48,7 @@ class Blend final : public Drafter {
     int64_t known = 0;         // tokens the readers have
     bool with_model = false;
     Asked asked;
+    std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
     bool asking = false;       // the model writes on in this round
     double reach = 1;          // of the place it stands at
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
@@ -62,6 +63,7 @@ class Blend final : public Drafter {
   // blend_judge.cpp: many guesses at one place → one list of choices
   template <class Each>
   void each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const;
+  int mood_of(const Choice& c) const { return (c.sources & model_bit()) ? 1 : 0; }
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
   float agreed(SourceSet set, float confidence) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }

@@ -46,7 +46,7 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
   });
   float sum = 0;
   const auto all = std::span(choices.list.data(), size_t(choices.count));
-  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence));
+  for (Choice& c : all) sum += c.survival = line.mood[size_t(mood_of(c))].shifted(survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence)));
   if (sum > 0.999f)
     for (Choice& c : all) c.survival *= 0.999f / sum;
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });
@@ -57,6 +57,7 @@ void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
   const Guesses* by_model = line.asked.at(place);
   const Choices choices = judge(line, place, by_model);
   each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
+  for (const Choice& c : choices.all()) line.mood[size_t(mood_of(c))].learn(c.survival, c.token == truth);
   for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.token == truth);
 }
 

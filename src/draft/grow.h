@@ -39,7 +39,7 @@ class TreeGrower {
       room += std::min(jobs[j].budget, kMaxDraftRows - 1);
       if (jobs[j].budget > 0) push_all(int(j), 0, 1, follow(int(j), 0), width);
     }
-    double expected = 0, best = -budget.tokens_per_ms * budget.pass_ms(0);
+    double expected = 0, best = kWorthwhile - budget.tokens_per_ms * budget.pass_ms(0);
     size_t keep = 0;
     while (!heap_.empty() && hope(budget, room, expected) > best) {
       std::pop_heap(heap_.begin(), heap_.end());
@@ -59,6 +59,9 @@ class TreeGrower {
   }
 
  private:
+  // Tokens a round that drafting must promise: below that the prices are not known well enough, and only plain steps teach them.
+  static constexpr double kWorthwhile = 0.03;
+
   struct Node {
     float reach;
     int job, parent;

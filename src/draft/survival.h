@@ -4,7 +4,7 @@
 // drafting only what looks good, and what looked good and was not is found out.
 //
 // Sources read the same text, so their agreement is no independent proof. A guess that the set m of sources shares is judged by what
-// became of such guesses before:  survival = (A[m, b] + 8 prior) / (N[m, b] + 8),  b the bucket of the largest single confidence in m.
+// became of such guesses before:  survival = (A[m, b] + w·prior) / (N[m, b] + w),  w = 8 at first, less the larger N is; b the bucket of the largest single confidence in m.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -32,11 +32,23 @@ class Survival {
   struct Cell {
     float right = 0, seen = 0;
     void count(bool was_right);
+    float estimate(float prior) const;
   };
   static constexpr int kConfidences = 12;
   static int bucket_of(float c);
   std::array<std::array<Cell, kEvidence>, kMostSources> singles_{};
   std::vector<Cell> joints_;  // [set][bucket]
+};
+
+// How one text suits those who guess, against what was usual: a constant added to the log odds of their guesses, learned by logistic
+// regression on every emitted token. It follows a change of text within tens of tokens, where the counts need hundreds.
+class Mood {
+ public:
+  float shifted(float p) const;
+  void learn(float shifted_p, bool right);
+
+ private:
+  float by_ = 0;
 };
 
 }  // namespace outrider

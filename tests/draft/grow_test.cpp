@@ -26,7 +26,7 @@ struct Grown {
 StepCosts prices(double one, double each) {
   StepCosts c;
   for (int times = 0; times < 200; ++times)
-    for (int n = 1; n <= 32; ++n) c.learn(n, 0, one + each * (n - 1));
+    for (int n = 1; n <= 8; ++n) c.learn(n, 0, one + each * (n - 1));
   return c;
 }
 
@@ -52,7 +52,7 @@ TEST(Grow, TheSizeIsTheBestOne) {
     const DraftBudget budget{.costs = &stairs, .tokens_per_ms = 1.0 / 20};
     const Grown g(budget, 31, 1, [&](const Draft&, int row) { return two(survival, 0, row); });
     int best = 0;
-    double most = -1e9, expected = 0, reach = 1;
+    double most = 0.03 - budget.tokens_per_ms * budget.pass_ms(0), expected = 0, reach = 1;
     for (int n = 0; n <= 31; ++n) {
       const double value = expected - budget.tokens_per_ms * budget.pass_ms(n);
       if (value > most) most = value, best = n;
@@ -65,8 +65,8 @@ TEST(Grow, TheSizeIsTheBestOne) {
 TEST(Grow, ARowThatDoesNotPayIsNotDrafted) {
   const StepCosts dear = prices(20, 10), cheap = prices(20, 0.1);
   const auto follow = [](const Draft&, int row) { return two(0.3f, 0, row); };
-  EXPECT_EQ(Grown({.costs = &dear, .tokens_per_ms = 1.0 / 20}, 31, 4, follow).draft.size(), 0);  // 0.3 tokens for half a step
-  EXPECT_GE(Grown({.costs = &cheap, .tokens_per_ms = 1.0 / 20}, 31, 4, follow).draft.size(), 2);
+  EXPECT_EQ(Grown({.costs = &dear, .tokens_per_ms = 1.0 / 20}, 7, 4, follow).draft.size(), 0);  // 0.3 tokens for half a step
+  EXPECT_GE(Grown({.costs = &cheap, .tokens_per_ms = 1.0 / 20}, 7, 4, follow).draft.size(), 2);
 }
 
 TEST(Grow, RequestsShareTheRowsByWorth) {
