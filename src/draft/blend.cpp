@@ -6,6 +6,10 @@
 
 namespace outrider {
 
+namespace {
+constexpr double kPromise = 0.03, kCarefulPromise = 0.15;  // tokens a round
+}
+
 Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options)
     : clock_(clock), sources_(std::move(sources)), model_(std::move(model)), options_(options), grower_(options.requests) {
   OUTRIDER_CHECK(int(sources_.size()) + (model_ ? 1 : 0) <= kMostSources);
@@ -55,12 +59,12 @@ void Blend::follow(Line& line, std::span<const int32_t> committed, int32_t pendi
   line.known = int64_t(committed.size()) + 1;
 }
 
-// A round may not stake more than what may be lost. In the red only rows that cost nothing are drafted.
+// A round may not stake more than what may be lost; at the end of that, only rows that cost nothing are drafted.
 void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
   for (DraftJob& job : jobs) {
     job.budget = std::min(job.budget, options_.limits.max);
     if (budget.free()) continue;
-    const double plain_ms = budget.pass_ms(0), stake_ms = std::max(job.spare_ms, 0.01 * plain_ms);
+    const double plain_ms = budget.pass_ms(0), stake_ms = std::max(job.reserve_ms, 0.01 * plain_ms);
     int rows = job.budget;
     while (rows > 0 && budget.pass_ms(rows) > plain_ms + stake_ms) --rows;
     job.budget = rows;
@@ -73,11 +77,13 @@ double Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     follow(line, job.tokens, job.pending);
-    line.asked.count = 0, line.gain = 0, line.reach = 1;
+    line.asked.count = 0, line.gain = 0, line.reach = double(line.trust());
+    job.draft->reset(job.pending, line.trust());
   }
   const double expected_ms = model_ ? write(jobs, budget) : 0;
   std::array<int32_t, kMaxDraftRows> path;
-  grower_.grow(jobs, budget, options_.width, [&](int j, int row) {
+  const bool careful = std::ranges::any_of(jobs, [](const DraftJob& job) { return job.spare_ms <= 0; });
+  grower_.grow(jobs, budget, {.width = options_.width, .promise = careful ? kCarefulPromise : kPromise}, [&](int j, int row) {
     const DraftJob& job = jobs[size_t(j)];
     const Line& line = lines_.at(job.request);
     const auto place = job.draft->tree.path_tokens(row, path).subspan(1);
@@ -106,6 +112,8 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   int count = 0;
   for (const int32_t row : o.acceptance->path().subspan(1)) emitted[size_t(count++)] = tree.tokens[size_t(row)];
   emitted[size_t(count++)] = o.acceptance->next;
+  line.promised = kTrustFade * line.promised + float(o.draft->expected_tokens() - 1) / line.trust();
+  line.kept = kTrustFade * line.kept + float(count - 1);
   for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
   if (line.asked.count > 0) gain_per_token_ += 0.05 * (line.gain / count - gain_per_token_);
   if (learns_ && !o.top.empty()) {

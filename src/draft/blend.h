@@ -43,6 +43,7 @@ class Blend final : public Drafter {
     std::span<const int32_t> path(int length) const { return {drafted.data(), size_t(length)}; }
     const Guesses* at(std::span<const int32_t> place) const;
   };
+  static constexpr float kTrustPrior = 6, kTrustFade = 0.96f;
   struct Line {
     std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
     int64_t known = 0;         // tokens the readers have
@@ -50,6 +51,10 @@ class Blend final : public Drafter {
     Asked asked;
     std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
     bool asking = false;       // the model writes on in this round
+    // Tokens that drafts promised in this text and those that came, fading: the best of many guesses are rather too hopeful than too modest.
+    float promised = 0, kept = 0;
+    float trust() const { return std::clamp((kept + kTrustPrior) / (promised + kTrustPrior), 0.3f, 1.5f); }
+    double after = 0.65;       // how likely the best guess is once the model was asked, in this text
     double reach = 1;          // of the place it stands at
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
   };
@@ -71,6 +76,7 @@ class Blend final : public Drafter {
   // blend_ask.cpp: when the model is worth its passes
   double write(std::span<DraftJob> jobs, const DraftBudget& budget);
   int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
+  double opens_up(const Line& line, double place_cost) const;
   bool worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const;
   void take_answer(Line& line, const DraftJob& job, const DraftBudget& budget);
 

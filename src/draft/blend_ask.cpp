@@ -1,6 +1,7 @@
-// When the drafting model is worth its passes. One more answer at a place that is reached with probability r, where the best guess so
-// far is right with probability s, is expected to bring  r · (S(s) − s)  tokens, S being how likely the best guess was found to be once
-// the model had been asked at such places. It is asked while that is more than λ times the pass and the row it makes.
+// When the drafting model is worth its passes. At a place that is reached with probability r, where the best guess so far is right with
+// probability s, its answer is expected to bring  r · (S(s) − s) · (1 + W)  tokens: S is how likely the best guess was found to be once
+// the model had been asked at such places, and W what a right token opens up, the same again one place further, and so on. It is
+// asked while that is more than λ times its pass.
 #include <algorithm>
 
 #include "draft/blend.h"
@@ -11,6 +12,9 @@ namespace {
 
 constexpr double kPriorWeight = 8, kFade = 0.98;
 constexpr double kPriorAfter = 0.65;  // a model's guess, before any was seen
+constexpr double kTextFade = 0.1;     // of that, in one text
+constexpr double kCareful = 1.4;      // in the red, what an answer must bring for its cost
+constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
 int bucket(double s, int buckets) { return std::clamp(int(s * buckets), 0, buckets - 1); }
 
@@ -22,10 +26,16 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   if (!line.with_model || job.budget <= 0) return -1;
   const int64_t length = int64_t(job.tokens.size()), unread = model_->unread(job.request, length);
   if (budget.free()) return unread;
-  if (job.spare_ms <= 0 || unread == 0) return job.spare_ms > 0 ? 0 : -1;
+  if (job.reserve_ms <= 0) return -1;
+  if (unread == 0) return 0;
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
   return part > 0 && gain_per_token_ * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
+}
+
+// W: with survival S after each answer, a geometric series of S less what a place costs.
+double Blend::opens_up(const Line& line, double place_cost) const {
+  return std::clamp((line.after - place_cost) / (1.02 - line.after), 0.0, kMostAhead);
 }
 
 bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
@@ -36,8 +46,9 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   const double s = before.count > 0 ? double(before.list[0].survival) : 0;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double after = (seen.sum + kPriorWeight * std::max(s, kPriorAfter)) / (seen.seen + kPriorWeight);
-  const double ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs) + budget.pass_ms(place + 1) - budget.pass_ms(place);
-  return line.reach * (after - s) > budget.tokens_per_ms * ms;
+  const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+  const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + 1) - budget.pass_ms(place));
+  return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? 1 : kCareful);
 }
 
 // The path goes on with the likeliest choice, whoever made it.
@@ -48,6 +59,7 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   const double s = before.count > 0 ? double(before.list[0].survival) : 0, t = after.count > 0 ? double(after.list[0].survival) : 0;
   Answered& seen = answered_[size_t(bucket(s, kBefore))];
   seen.sum = seen.sum * kFade + t, seen.seen = seen.seen * kFade + 1;
+  line.after += kTextFade * (t - line.after);
   line.gain += line.reach * std::max(0.0, t - s);
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   line.reach *= t;

@@ -24,7 +24,8 @@ struct Draft {
   std::array<uint8_t, kMaxDraftRows> source;  // whose guess it was, an index into Drafter::sources()
 
   int size() const { return tree.size - 1; }
-  void reset(int32_t pending) { tree = DraftTree(pending), reach[0] = 1, source[0] = 0; }
+  // `trust`: what the drafter's expectations were worth lately; it scales those of this draft.
+  void reset(int32_t pending, float trust = 1) { tree = DraftTree(pending), reach[0] = trust, source[0] = 0; }
   int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
     survival[size_t(row)] = p, reach[size_t(row)] = p * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
@@ -62,7 +63,8 @@ struct DraftJob {
   int32_t pending;                   // follows them: emitted, not yet committed
   int budget;                        // drafted tokens at most, also bounded by what the answer may still hold
   Draft* draft;                      // out: reset to the pending token before the call
-  double spare_ms = 1e9;             // what rounds may still lose against plain decoding; below 0 only what is free is drafted
+  double spare_ms = 1e9;             // what rounds may still lose against plain decoding; below 0 drafts must promise more
+  double reserve_ms = 1e9;           // the same to the very end: below 0 only what is free is drafted
   double invest_ms = 1e9;            // what may be spent once, on reading the text
   double tokens_ahead = 1e9;         // the answer's expected rest: what could pay for that
   double invested_ms = 0;            // out: what was spent on reading

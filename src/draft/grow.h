@@ -29,17 +29,22 @@ class TreeGrower {
  public:
   explicit TreeGrower(int requests) { heap_.reserve(size_t(requests) * kMaxDraftRows * Choices::kMost); }
 
-  // Grows the drafts of the jobs, each to its budget at most. follow(job index, row) → Choices after that row. `width`: guesses that may
-  // share a parent.
+  struct Bounds {
+    int width = 1;          // guesses that may share a parent
+    double promise = 0.03;  // tokens a round that drafting must promise: below that the prices are not known well enough, and only
+                            // plain steps teach them
+  };
+  // Grows the drafts of the jobs, each to its budget at most. follow(job index, row) → Choices after that row.
   template <class Follow>
-  void grow(std::span<DraftJob> jobs, const DraftBudget& budget, int width, Follow&& follow) {
+  void grow(std::span<DraftJob> jobs, const DraftBudget& budget, const Bounds& bounds, Follow&& follow) {
+    const int width = bounds.width;
     heap_.clear(), added_.clear();
     int room = 0;
     for (size_t j = 0; j < jobs.size(); ++j) {
       room += std::min(jobs[j].budget, kMaxDraftRows - 1);
-      if (jobs[j].budget > 0) push_all(int(j), 0, 1, follow(int(j), 0), width);
+      if (jobs[j].budget > 0) push_all(int(j), 0, jobs[j].draft->reach[0], follow(int(j), 0), width);
     }
-    double expected = 0, best = kWorthwhile - budget.tokens_per_ms * budget.pass_ms(0);
+    double expected = 0, best = bounds.promise - budget.tokens_per_ms * budget.pass_ms(0);
     size_t keep = 0;
     while (!heap_.empty() && hope(budget, room, expected) > best) {
       std::pop_heap(heap_.begin(), heap_.end());
@@ -59,9 +64,6 @@ class TreeGrower {
   }
 
  private:
-  // Tokens a round that drafting must promise: below that the prices are not known well enough, and only plain steps teach them.
-  static constexpr double kWorthwhile = 0.03;
-
   struct Node {
     float reach;
     int job, parent;

@@ -8,7 +8,8 @@ namespace outrider {
 namespace {
 
 constexpr int kStale = 256;          // steps after which the price of plain decoding is measured again
-constexpr double kAllowance = 0.012; // of the time spent and expected: what drafting may be behind
+constexpr double kAllowance = 0.01;  // of the time spent and expected: what drafting may be behind before it must be careful,
+constexpr double kReserve = 0.022;   // and before it stops
 constexpr double kInvestment = 0.03; // the same for reading text
 constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
 constexpr double kFade = 0.97;       // of the rate, a step
@@ -26,12 +27,21 @@ DraftBudget Controller::budget(int base_rows, int requests, int64_t context) con
   return {.costs = &costs_, .base_rows = base_rows, .context = context, .tokens_per_ms = ms_ > 0 ? std::max(plain, tokens_ / ms_) : plain};
 }
 
+// Of the time spent on the request and still expected.
+double Controller::share_ms(double share, const Ledger& ledger, double tokens_ahead) const {
+  return share * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
+}
+
 double Controller::spare_ms(const Ledger& ledger, double tokens_ahead) const {
-  return ledger.balance_ms + ledger.invested_ms + kAllowance * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
+  return ledger.balance_ms + ledger.invested_ms + share_ms(kAllowance, ledger, tokens_ahead);
+}
+
+double Controller::reserve_ms(const Ledger& ledger, double tokens_ahead) const {
+  return ledger.balance_ms + ledger.invested_ms + share_ms(kReserve, ledger, tokens_ahead);
 }
 
 double Controller::invest_ms(const Ledger& ledger, double tokens_ahead) const {
-  return ledger.balance_ms + kInvestment * (ledger.spent_ms + tokens_ahead * costs_.predict_ms(1, context_));
+  return ledger.balance_ms + share_ms(kInvestment, ledger, tokens_ahead);
 }
 
 void Controller::learn(const StepRecord& r, int requests, int64_t context) {

@@ -25,6 +25,8 @@ class Controller {
   DraftBudget budget(int base_rows, int requests, int64_t context) const;
   // What drafting for this request may still lose, when about `tokens_ahead` tokens are to come.
   double spare_ms(const Ledger& ledger, double tokens_ahead) const;
+  // The same to the very end. A good drafter's luck goes up and down by a token or two a round, so there is some room to recover.
+  double reserve_ms(const Ledger& ledger, double tokens_ahead) const;
   // What may be spent once on reading its text: more, since it is lost once and gains as long as the answer goes on.
   double invest_ms(const Ledger& ledger, double tokens_ahead) const;
   double pass_ms(int rows, int64_t context) const { return costs_.predict_ms(rows, context); }
@@ -35,6 +37,8 @@ class Controller {
   void book(Ledger& ledger, const StepRecord& record, int emitted, int requests, int64_t context) const;
 
  private:
+  double share_ms(double share, const Ledger& ledger, double tokens_ahead) const;
+
   StepCosts costs_;
   double tokens_ = 0, ms_ = 0;  // decayed: the rate
   int since_plain_ = 0;         // steps

@@ -19,7 +19,7 @@ void Engine::plan_drafts(StepRecord& record) {
     const int budget = int(std::min<int64_t>({kMaxDraftRows - 1, s->request.max_draft, tokens_left(*s) - 1}));
     const double ahead = tokens_ahead(*s);
     if (drafter_ && s->drafting && budget > 0)
-      jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft, controller_.spare_ms(s->ledger, ahead), controller_.invest_ms(s->ledger, ahead), ahead});
+      jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft, controller_.spare_ms(s->ledger, ahead), controller_.reserve_ms(s->ledger, ahead), controller_.invest_ms(s->ledger, ahead), ahead});
   }
 }
 

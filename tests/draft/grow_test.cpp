@@ -18,7 +18,7 @@ struct Grown {
   Grown(const DraftBudget& budget, int most, int width, auto&& follow) {
     draft.reset(100);
     DraftJob job{.request = 1, .tokens = {}, .pending = 100, .budget = most, .draft = &draft};
-    TreeGrower(1).grow(std::span(&job, 1), budget, width, [&](int, int row) { return follow(draft, row); });
+    TreeGrower(1).grow(std::span(&job, 1), budget, {.width = width}, [&](int, int row) { return follow(draft, row); });
   }
 };
 
@@ -74,7 +74,7 @@ TEST(Grow, RequestsShareTheRowsByWorth) {
   std::array<Draft, 2> drafts;
   std::array<DraftJob, 2> jobs;
   for (int i = 0; i < 2; ++i) drafts[size_t(i)].reset(7), jobs[size_t(i)] = {.request = i, .tokens = {}, .pending = 7, .budget = 31, .draft = &drafts[size_t(i)]};
-  TreeGrower(2).grow(std::span(jobs), {.costs = &costs, .base_rows = 2, .tokens_per_ms = 2.0 / 22}, 1, [](int j, int row) { return two(j == 0 ? 0.9f : 0.5f, 0, row); });
+  TreeGrower(2).grow(std::span(jobs), {.costs = &costs, .base_rows = 2,   .tokens_per_ms = 2.0 / 22}, {.width = 1}, [](int j, int row) { return two(j == 0 ? 0.9f : 0.5f, 0, row); });
   EXPECT_GT(drafts[0].size(), drafts[1].size());
   const float last = std::min(drafts[0].reach[size_t(drafts[0].size())], drafts[1].size() ? drafts[1].reach[size_t(drafts[1].size())] : 1.0f);
   EXPECT_GE(last, 0.15f);  // about what a row costs

@@ -32,10 +32,10 @@ struct World {
     draft.reset(1);
     StepRecord record;
     record.decoding = 1;
-    DraftJob job{.request = 1, .tokens = {}, .pending = 1, .budget = 31, .draft = &draft, .spare_ms = controller.spare_ms(ledger, 128)};
-    if (controller.ready(1, 0) && job.spare_ms > 0) {
+    DraftJob job{.request = 1, .tokens = {}, .pending = 1, .budget = 31, .draft = &draft, .reserve_ms = controller.reserve_ms(ledger, 128)};
+    if (controller.ready(1, 0) && job.reserve_ms > 0) {
       const auto budget = controller.budget(1, 1, 0);
-      TreeGrower(1).grow(std::span(&job, 1), budget, 1, [&](int, int row) {
+      TreeGrower(1).grow(std::span(&job, 1), budget, {.width = 1}, [&](int, int row) {
         Choices c;
         const float confidence = mood.shifted(survival.single(0, {row, 0, float(claim)}));
         c.list[0] = {row, confidence, confidence, 1, 0}, c.count = 1;
