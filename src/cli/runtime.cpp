@@ -23,7 +23,7 @@ ModelWriter::Options writer_options(const RuntimeOptions& o) {
 
 LoadOptions draft_loading(const SpecPlan& spec) {
   if (spec.exact) return {};
-  return {.narrow = QuantType::q4_0};
+  return {.narrow = LoadOptions::kBestFourBits};
 }
 
 Result<const kernels::Kernels*> choose_kernels() {

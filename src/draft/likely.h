@@ -13,8 +13,10 @@ namespace outrider {
 class LikelyTokens {
  public:
   struct Options {
-    int64_t prefix = 32768;       // tokens at the beginning of the vocabulary
-    double most_outside = 0.15;   // decayed share of tokens outside above which the prefix is doubled; 1: never
+    // A pass of one row of a 0.5B in four bits and the share of a 1.5B's tokens that it foretells, with prefixes that stay: whole 6.1 ms,
+    // 85.7 %; 65536 5.2 ms, 84.2 %; 32768 4.8 ms, 82.8 %; 16384 4.6 ms, 81.5 %. With 32768 that double at 0.15: 5.0 ms, 84.3 %.
+    int64_t prefix = 32768;      // tokens at the beginning of the vocabulary
+    double most_outside = 0.15;  // decayed share of tokens outside above which the prefix is doubled; 1: never
   };
   // `always`: tokens that are in at any time, such as Vocabulary::end_ids. Memory is taken now for all tiles, none later.
   LikelyTokens(int64_t vocabulary, std::span<const int32_t> always, const Options& options);

@@ -21,6 +21,10 @@ struct LoadOptions {
   // Matrices of more than four bits a weight are encoded again to this type of four (quant/encode_fast.h), where their rows fill its
   // blocks: a pass reads less, and is a little wrong. For models whose answers need not be exact.
   std::optional<QuantType> narrow = {};
+
+  // A 0.5B of Q5_0 and Q8_0, a pass of one row and the share of a 1.5B's greedy tokens that it foretells (1544 tokens, ten tasks): as it
+  // is 8.9 ms, 86.5 %; Q4_1 7.2 ms, 85.0 %; Q4_0 6.1 ms, 84.6 %; IQ4_NL 6.1 ms, 85.7 %.
+  static constexpr QuantType kBestFourBits = QuantType::iq4_nl;
 };
 
 class WeightLoader {

@@ -1,8 +1,8 @@
-// Every fit: codes for a first scale, then the least-squares scale (and offset) for those codes. Four values at a time, because loading waits
-// for this.
+// Four values at a time, because loading waits for this.
 #include "quant/encode_fast.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -14,6 +14,7 @@ namespace outrider {
 namespace {
 
 using Four = float __attribute__((vector_size(16)));
+using FourInts = int32_t __attribute__((vector_size(16)));
 using FourBytes = uint8_t __attribute__((vector_size(4)));
 
 struct Values {  // a block of 32
@@ -27,6 +28,7 @@ float sum(Four x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 float inverse_of(float x) { return x == 0 ? 0 : 1 / x; }
 
 Four nearest_whole(Four x) { return x + 0x1.8p23f - 0x1.8p23f; }  // |x| < 2^22: the sum has no bits below one
+FourInts whole(Four x) { return __builtin_convertvector(x + 0.5f, FourInts); }  // of x ≥ 0: the nearest, the upper on a tie
 Four within(Four x, float lowest, float highest) { return least(most(x, Four{} + lowest), Four{} + highest); }  // NaN becomes lowest
 
 struct Range { float low, high; };
@@ -37,70 +39,65 @@ Range range_of(const Values& x) {
   return {std::min({low[0], low[1], low[2], low[3]}), std::max({high[0], high[1], high[2], high[3]})};
 }
 
-struct Sums { float x, q, qq, xq; };
-
-// Over 32 values, less the offset, and their codes. code(x) gives those of four.
-template <class Code>
-Sums sums_of(const Values& values, float offset, Code&& code) {
-  Four x{}, q{}, qq{}, xq{};
-  for (const Four& v : values.v) {
-    const Four above = v - offset, c = code(above);
-    x += above, q += c, qq += c * c, xq += above * c;
-  }
-  return {sum(x), sum(q), sum(qq), sum(xq)};
-}
-
-// Codes 0…15 of (x − offset)·inverse, the first half of the values in the low nibbles.
-void put_nibbles(const Values& x, float offset, float inverse, uint8_t* qs) {
-  for (int i = 0; i < 4; ++i) {
-    const Four low = nearest_whole(within((x.v[i] - offset) * inverse, 0, 15)), high = nearest_whole(within((x.v[i + 4] - offset) * inverse, 0, 15));
-    const FourBytes bytes = __builtin_convertvector(low + 16 * high, FourBytes);
-    std::memcpy(qs + 4 * i, &bytes, sizeof bytes);
-  }
-}
-
-// Scale s such that s·code is close to x with codes −8…7. The value of largest magnitude gets −8, short of it or a little beyond.
-float fit_symmetric(const Values& x) {
+// The best of two scales that map the value of largest magnitude to these ends of the grid, each improved to the s that is best for
+// its grid points g: Σxg/Σg², which takes (Σxg)²/Σg² from the squared error. grid(x) gives the points of four scaled values.
+template <class Grid>
+float fit_scale_fast(const Values& x, std::array<float, 2> ends, Grid&& grid) {
   const Range range = range_of(x);
   const float peak = -range.low > range.high ? range.low : range.high;
   float best = 0, best_gain = 0;
-  for (const float end : {-7.5f, -8.3f}) {
+  for (const float end : ends) {
     const float inverse = end * inverse_of(peak);
-    const Sums s = sums_of(x, 0, [inverse](Four v) { return nearest_whole(least(v * inverse, Four{} + 7)); });
-    const float gain = s.xq * s.xq * inverse_of(s.qq);  // Σx² less the squared error that remains
-    if (gain > best_gain) best_gain = gain, best = s.xq / s.qq;
+    Four gg{}, xg{};
+    for (const Four& v : x.v) {
+      const Four g = grid(v * inverse);
+      gg += g * g, xg += v * g;
+    }
+    const float gain = sum(xg) * sum(xg) * inverse_of(sum(gg));
+    if (gain > best_gain) best_gain = gain, best = sum(xg) / sum(gg);
   }
   return best;
 }
 
-struct Affine { float scale, offset; };
-
-// x ≈ scale·code + offset with codes 0…15.
-Affine fit_affine(const Values& x) {
-  const Range range = range_of(x);
-  const float inverse = 15 * inverse_of(range.high - range.low);
-  const Sums s = sums_of(x, range.low, [inverse](Four v) { return nearest_whole(v * inverse); });
-  const float determinant = 32 * s.qq - s.q * s.q;
-  if (!(determinant > 0)) return {0, range.low};
-  return {(32 * s.xq - s.q * s.x) / determinant, range.low + (s.qq * s.x - s.q * s.xq) / determinant};
-}
+// For v = 0…255: the level closest to v − 128, and its code.
+struct NearestIq4 {
+  std::array<float, 256> level{};
+  std::array<uint8_t, 256> code{};
+  constexpr NearestIq4() {
+    for (int v = 0, c = 0; v < 256; ++v) {
+      while (c < 15 && 2 * (v - 128) > kIq4Levels[c] + kIq4Levels[c + 1]) ++c;
+      level[size_t(v)] = kIq4Levels[c], code[size_t(v)] = uint8_t(c);
+    }
+  }
+};
+constexpr NearestIq4 kNearestIq4;
 
 BlockQ4_0 encode_q4_0_fast(const float* values) {
   BlockQ4_0 b;
   const Values x(values);
-  b.d = float_to_half(fit_symmetric(x));
-  const float d = half_to_float(b.d);
-  if (d == 0) std::memset(b.qs, 0x88, sizeof b.qs);
-  else put_nibbles(x, -8 * d, 1 / d, b.qs);
+  // −7.5 and −8.3 round to −8, so that only 7 is a limit.
+  b.d = float_to_half(fit_scale_fast(x, {-7.5f, -8.3f}, [](Four v) { return nearest_whole(least(v, Four{} + 7)); }));
+  const float inverse = inverse_of(half_to_float(b.d));
+  for (int i = 0; i < 4; ++i) {
+    const Four low = nearest_whole(within(x.v[i] * inverse + 8, 0, 15)), high = nearest_whole(within(x.v[i + 4] * inverse + 8, 0, 15));
+    const FourBytes bytes = __builtin_convertvector(low + 16 * high, FourBytes);
+    std::memcpy(b.qs + 4 * i, &bytes, sizeof bytes);
+  }
   return b;
 }
 
-BlockQ4_1 encode_q4_1_fast(const float* values) {
-  BlockQ4_1 b;
+BlockIq4Nl encode_iq4_nl_fast(const float* values) {
+  BlockIq4Nl b;
   const Values x(values);
-  const Affine fit = fit_affine(x);
-  b.d = float_to_half(fit.scale), b.m = float_to_half(fit.offset);
-  put_nibbles(x, half_to_float(b.m), inverse_of(half_to_float(b.d)), b.qs);
+  b.d = float_to_half(fit_scale_fast(x, {-127, 113}, [](Four v) {
+    const FourInts at = whole(v + 128) & 255;  // always within, but for values that are not finite
+    return Four{kNearestIq4.level[size_t(at[0])], kNearestIq4.level[size_t(at[1])], kNearestIq4.level[size_t(at[2])], kNearestIq4.level[size_t(at[3])]};
+  }));
+  const float inverse = inverse_of(half_to_float(b.d));
+  for (int i = 0; i < 4; ++i) {
+    const FourInts low = whole(within(x.v[i] * inverse + 128, 0, 255)), high = whole(within(x.v[i + 4] * inverse + 128, 0, 255));
+    for (int j = 0; j < 4; ++j) b.qs[4 * i + j] = uint8_t(kNearestIq4.code[size_t(low[j])] | kNearestIq4.code[size_t(high[j])] << 4);
+  }
   return b;
 }
 
@@ -118,8 +115,8 @@ void encode_fast(QuantType type, const float* x, size_t elements, std::byte* out
   OUTRIDER_CHECK(elements % traits(type).block_elements == 0);
   switch (type) {
     case QuantType::q4_0: return encode_blocks<BlockQ4_0, encode_q4_0_fast>(x, elements, 32, out);
-    case QuantType::q4_1: return encode_blocks<BlockQ4_1, encode_q4_1_fast>(x, elements, 32, out);
-    default: OUTRIDER_CHECK(!"encode_fast makes Q4_0 and Q4_1");
+    case QuantType::iq4_nl: return encode_blocks<BlockIq4Nl, encode_iq4_nl_fast>(x, elements, 32, out);
+    default: OUTRIDER_CHECK(!"encode_fast makes Q4_0 and IQ4_NL");
   }
 }
 

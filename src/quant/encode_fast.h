@@ -7,7 +7,7 @@
 
 namespace outrider {
 
-// As encode(), for Q4_0 and Q4_1. Values that are not finite give some code.
+// As encode(), for Q4_0 and IQ4_NL. Values that are not finite give some code.
 void encode_fast(QuantType type, const float* values, size_t elements, std::byte* blocks);
 
 }  // namespace outrider

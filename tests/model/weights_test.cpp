@@ -59,7 +59,7 @@ TEST(Weights, NarrowingWhileLoadingEqualsNarrowingTheFile) {
   SyntheticSpec spec{.seed = 41, .width = 256, .feed_forward = 320, .heads = 4, .tied = false, .type = QuantType::q8_0};
   spec.types = {{"attn_q", QuantType::q4_k}, {"attn_v", QuantType::q5_0}, {"ffn_up", QuantType::bf16}, {"output", QuantType::q6_k}};
   ASSERT_TRUE(write_synthetic_model(wide, spec).ok());
-  for (const QuantType type : {QuantType::q4_0, QuantType::q4_1}) {
+  for (const QuantType type : {QuantType::q4_0, QuantType::iq4_nl}) {
     const std::string_view kept[] = {"token_embd", "attn_q."};  // only looked up; four bits already
     write_narrow(wide, narrow, type, kept);
     for (const int threads : {1, 3}) {
