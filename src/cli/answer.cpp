@@ -34,7 +34,7 @@ class Listener final : public StopRule {
 nlohmann::ordered_json step_json(const StepRecord& s) {
   return {{"start_ms", s.start_ms}, {"draft_ms", s.draft_ms}, {"verify_ms", s.verify_ms}, {"sample_ms", s.sample_ms}, {"commit_ms", s.commit_ms},
           {"prompt_rows", s.prompt_rows}, {"rows", s.rows}, {"drafted", s.drafted}, {"accepted", s.accepted}, {"rejected", s.rejected},
-          {"untested", s.untested}, {"cut", s.cut}, {"choices", s.choices}, {"emitted", s.emitted}, {"expected_ms", s.expected_ms}, {"expected_tokens", s.expected_tokens}};
+          {"untested", s.untested}, {"cut", s.cut}, {"choices", s.choices}, {"emitted", s.emitted}, {"draft_passes", s.draft_passes}, {"expected_ms", s.expected_ms}, {"expected_tokens", s.expected_tokens}};
 }
 
 nlohmann::ordered_json positions(const std::array<int64_t, kMaxDraftRows>& counts, const std::array<int64_t, kMaxDraftRows>& drafted) {

@@ -71,7 +71,7 @@ void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
   }
 }
 
-double Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
+DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
   const DraftBudget budget = options_.automatic ? offered : DraftBudget{};
   limit(jobs, budget);
   for (DraftJob& job : jobs) {
@@ -80,7 +80,7 @@ double Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
     line.asked.count = 0, line.gain = 0, line.reach = double(line.trust());
     job.draft->reset(job.pending, line.trust());
   }
-  const double expected_ms = model_ ? write(jobs, budget) : 0;
+  const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};
   std::array<int32_t, kMaxDraftRows> path;
   const bool careful = std::ranges::any_of(jobs, [](const DraftJob& job) { return job.spare_ms <= 0; });
   grower_.grow(jobs, budget, {.width = options_.width, .promise = careful ? kCarefulPromise : kPromise}, [&](int j, int row) {
@@ -91,7 +91,7 @@ double Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
   });
   for (DraftJob& job : jobs)
     if (job.draft->size() < options_.limits.min) job.draft->cut(0);
-  return expected_ms;
+  return effort;
 }
 
 void Blend::observe(std::span<const DraftOutcome> outcomes) {

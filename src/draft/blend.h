@@ -31,7 +31,7 @@ class Blend final : public Drafter {
   bool wants_top() const override { return learns_; }
   Result<void> begin(int64_t request, const DraftRequest& about) override;
   void end(int64_t request) override;
-  double propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
+  DraftEffort propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
   void observe(std::span<const DraftOutcome> outcomes) override;
 
  private:
@@ -71,10 +71,11 @@ class Blend final : public Drafter {
   int mood_of(const Choice& c) const { return (c.sources & model_bit()) ? 1 : 0; }
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
   float agreed(SourceSet set, float confidence) const;
+  void suit(const Line& line, std::span<Choice> choices) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
 
   // blend_ask.cpp: when the model is worth its passes
-  double write(std::span<DraftJob> jobs, const DraftBudget& budget);
+  DraftEffort write(std::span<DraftJob> jobs, const DraftBudget& budget);
   int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   double opens_up(const Line& line, double place_cost) const;
   bool worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const;

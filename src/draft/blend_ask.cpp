@@ -14,6 +14,7 @@ constexpr double kPriorWeight = 8, kFade = 0.98;
 constexpr double kPriorAfter = 0.65;  // a model's guess, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kCareful = 1.4;      // in the red, what an answer must bring for its cost
+constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
 int bucket(double s, int buckets) { return std::clamp(int(s * buckets), 0, buckets - 1); }
@@ -47,7 +48,7 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double after = (seen.sum + kPriorWeight * std::max(s, kPriorAfter)) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-  const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + 1) - budget.pass_ms(place));
+  const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
   return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? 1 : kCareful);
 }
 
@@ -67,15 +68,14 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   if (line.asking) line.asked.drafted[size_t(place)] = after.list[0].token;
 }
 
-// Returns what the passes were expected to cost.
-double Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
-  double expected_ms = 0;
+DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
+  DraftEffort effort;
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     const int64_t text = worth_reading(line, job, budget);
     line.asking = text >= 0 && worth_asking(line, job, budget);
     if (!line.asking) continue;
-    expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
+    effort.expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
     const double start_ms = clock_.now_ms();
     line.asking = model_->start(job.request, job.tokens, job.pending, text);
     job.invested_ms = clock_.now_ms() - start_ms;
@@ -91,8 +91,8 @@ double Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
       asking_.push_back(j);
       most_ms = std::max(most_ms, model_->ask_ms(jobs[j].request, int64_t(jobs[j].tokens.size()), place, budget.costs));
     }
-    if (asks_.empty()) return expected_ms;
-    expected_ms += most_ms;
+    if (asks_.empty()) return effort;
+    effort.expected_ms += most_ms, effort.passes += 1;
     model_->ask(asks_);
     for (const size_t j : asking_) take_answer(lines_.at(jobs[j].request), jobs[j], budget);
   }

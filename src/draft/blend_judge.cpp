@@ -46,18 +46,27 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
   });
   float sum = 0;
   const auto all = std::span(choices.list.data(), size_t(choices.count));
-  for (Choice& c : all) sum += c.survival = line.mood[size_t(mood_of(c))].shifted(survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence)));
+  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence));
   if (sum > 0.999f)
     for (Choice& c : all) c.survival *= 0.999f / sum;
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });
+  if (choices.count > 0) suit(line, all);
   return choices;
+}
+
+// The mood of the text moves the odds of the best choice against all else; its siblings share what is left as before.
+void Blend::suit(const Line& line, std::span<Choice> choices) const {
+  Choice& best = choices[0];
+  const float shifted = line.mood[size_t(mood_of(best))].shifted(best.survival), rest = (1 - shifted) / std::max(1e-6f, 1 - best.survival);
+  best.survival = shifted;
+  for (Choice& c : choices.subspan(1)) c.survival = std::min(c.survival * rest, shifted);
 }
 
 void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
   const Guesses* by_model = line.asked.at(place);
   const Choices choices = judge(line, place, by_model);
   each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
-  for (const Choice& c : choices.all()) line.mood[size_t(mood_of(c))].learn(c.survival, c.token == truth);
+  if (choices.count > 0) line.mood[size_t(mood_of(choices.list[0]))].learn(choices.list[0].survival, choices.list[0].token == truth);
   for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.token == truth);
 }
 

@@ -84,6 +84,12 @@ struct DraftRequest {
   const SamplingSettings& sampling;      // that its answer is sampled with
 };
 
+// What a proposal took.
+struct DraftEffort {
+  double expected_ms = 0;  // as known before it was made
+  int passes = 0;          // of a drafting model
+};
+
 class Drafter {
  public:
   virtual ~Drafter() = default;
@@ -97,8 +103,7 @@ class Drafter {
   virtual Result<void> begin(int64_t request, const DraftRequest& about) = 0;
   virtual void end(int64_t request) = 0;
 
-  // Returns what it expected the drafting itself to cost, in ms.
-  virtual double propose(std::span<DraftJob> jobs, const DraftBudget& budget) = 0;
+  virtual DraftEffort propose(std::span<DraftJob> jobs, const DraftBudget& budget) = 0;
   // What became of the last proposals. Called every round, before the target's timelines move on.
   virtual void observe(std::span<const DraftOutcome> outcomes) = 0;
 };

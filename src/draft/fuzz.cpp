@@ -28,7 +28,7 @@ int32_t FuzzDrafter::token(const DraftJob& job, int depth) {
   }
 }
 
-double FuzzDrafter::propose(std::span<DraftJob> jobs, const DraftBudget&) {
+DraftEffort FuzzDrafter::propose(std::span<DraftJob> jobs, const DraftBudget&) {
   for (DraftJob& job : jobs) {
     const int rows = int(random() % uint64_t(job.budget + 1));
     const bool chain = random() % 3 == 0;
@@ -41,7 +41,7 @@ double FuzzDrafter::propose(std::span<DraftJob> jobs, const DraftBudget&) {
       job.draft->add(t, parent, 0.5f, 0);
     }
   }
-  return 0;
+  return {};
 }
 
 }  // namespace outrider

@@ -16,7 +16,7 @@ class FuzzDrafter final : public Drafter {
   std::string_view kind() const override { return "fuzz"; }
   Result<void> begin(int64_t request, const DraftRequest& about) override;
   void end(int64_t request) override { prompt_tokens_.erase(request); }
-  double propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
+  DraftEffort propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
   void observe(std::span<const DraftOutcome>) override {}
 
  private:

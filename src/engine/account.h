@@ -19,6 +19,7 @@ struct StepRecord {
   int emitted = 0;      // emitted = choices + accepted − cut
   int choices = 0;      // requests whose target chose a token in this step
   int decoding = 0;     // of them, those with a window
+  int draft_passes = 0; // of a drafting model, reading not counted
   double expected_ms = 0, expected_tokens = 0;  // of drafting and pass, and of those requests: what was known before it ran
 };
 

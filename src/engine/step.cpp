@@ -24,7 +24,8 @@ void Engine::draft(StepRecord& record) {
   plan_drafts(record);
   if (!jobs_.empty() && controller_.ready(record.decoding, longest_context())) {
     const DraftBudget budget = controller_.budget(record.decoding + record.prompt_rows, record.decoding, longest_context());
-    record.expected_ms = drafter_->propose(jobs_, budget);
+    const DraftEffort effort = drafter_->propose(jobs_, budget);
+    record.expected_ms = effort.expected_ms, record.draft_passes = effort.passes;
   }
   record.draft_ms = clock_.now_ms() - record.start_ms;
 }
