@@ -8,6 +8,7 @@ namespace outrider {
 
 namespace {
 constexpr double kPromise = 0.03, kCarefulPromise = 0.15;  // tokens a round
+constexpr float kTrustRate = 0.02f;
 }
 
 Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options)
@@ -77,8 +78,8 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     follow(line, job.tokens, job.pending);
-    line.asked.count = 0, line.gain = 0, line.reach = double(line.trust());
-    job.draft->reset(job.pending, line.trust());
+    line.asked.count = 0, line.gain = 0, line.reach = 1;
+    job.draft->reset(job.pending, line.trust);
   }
   const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};
   std::array<int32_t, kMaxDraftRows> path;
@@ -112,8 +113,8 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   int count = 0;
   for (const int32_t row : o.acceptance->path().subspan(1)) emitted[size_t(count++)] = tree.tokens[size_t(row)];
   emitted[size_t(count++)] = o.acceptance->next;
-  line.promised = kTrustFade * line.promised + float(o.draft->expected_tokens() - 1) / line.trust();
-  line.kept = kTrustFade * line.kept + float(count - 1);
+  const float promised = float(o.draft->expected_tokens() - 1);
+  line.trust = std::clamp(line.trust * (1 + kTrustRate * (float(count - 1) - promised) / (1 + promised)), 0.75f, 1.05f);
   for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
   if (line.asked.count > 0) gain_per_token_ += 0.05 * (line.gain / count - gain_per_token_);
   if (learns_ && !o.top.empty()) {

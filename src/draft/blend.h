@@ -43,7 +43,6 @@ class Blend final : public Drafter {
     std::span<const int32_t> path(int length) const { return {drafted.data(), size_t(length)}; }
     const Guesses* at(std::span<const int32_t> place) const;
   };
-  static constexpr float kTrustPrior = 6, kTrustFade = 0.96f;
   struct Line {
     std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
     int64_t known = 0;         // tokens the readers have
@@ -51,9 +50,7 @@ class Blend final : public Drafter {
     Asked asked;
     std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
     bool asking = false;       // the model writes on in this round
-    // Tokens that drafts promised in this text and those that came, fading: the best of many guesses are rather too hopeful than too modest.
-    float promised = 0, kept = 0;
-    float trust() const { return std::clamp((kept + kTrustPrior) / (promised + kTrustPrior), 0.3f, 1.5f); }
+    float trust = 0.97f;       // what a step down a tree was worth, against its survival, lately in this text
     double after = 0.65;       // how likely the best guess is once the model was asked, in this text
     double reach = 1;          // of the place it stands at
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
@@ -70,7 +67,7 @@ class Blend final : public Drafter {
   void each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const;
   int mood_of(const Choice& c) const { return (c.sources & model_bit()) ? 1 : 0; }
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
-  float agreed(SourceSet set, float confidence) const;
+  float prior_of(const Choice& c) const;
   void suit(const Line& line, std::span<Choice> choices) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
 

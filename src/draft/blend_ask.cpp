@@ -11,7 +11,7 @@ namespace outrider {
 namespace {
 
 constexpr double kPriorWeight = 8, kFade = 0.98;
-constexpr double kPriorAfter = 0.65;  // a model's guess, before any was seen
+constexpr double kSettles = 0.55;     // share of the doubt that an answer settles, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kCareful = 1.4;      // in the red, what an answer must bring for its cost
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
@@ -46,7 +46,7 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   const Choices before = judge(line, line.asked.path(place), nullptr);
   const double s = before.count > 0 ? double(before.list[0].survival) : 0;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
-  const double after = (seen.sum + kPriorWeight * std::max(s, kPriorAfter)) / (seen.seen + kPriorWeight);
+  const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
   return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? 1 : kCareful);
@@ -63,7 +63,7 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   line.after += kTextFade * (t - line.after);
   line.gain += line.reach * std::max(0.0, t - s);
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-  line.reach *= t;
+  line.reach *= t * double(line.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
   if (line.asking) line.asked.drafted[size_t(place)] = after.list[0].token;
 }

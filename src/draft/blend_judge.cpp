@@ -23,10 +23,18 @@ void Blend::each_guess(const Line& line, std::span<const int32_t> place, const G
     for (const Guess& g : by_model->all()) each(int(sources_.size()), g);
 }
 
-// A model and the text before, which know different things, make each other surer; two readings of the same text do not.
-float Blend::agreed(SourceSet set, float confidence) const {
-  const bool both = (set & model_bit()) && (set & ~model_bit());
-  return both ? 1 - 0.4f * (1 - confidence) : confidence;
+namespace {
+
+float odds(float p) { return p / std::max(1e-4f, 1 - p); }
+
+}  // namespace
+
+// What to believe of a choice before such were seen. A model and the text before, which know different things, make each other surer;
+// two readings of the same text do not. A rival takes its share: odds against odds.
+float Blend::prior_of(const Choice& c) const {
+  const bool both = (c.sources & model_bit()) && (c.sources & ~model_bit());
+  const float o = odds(both ? 1 - 0.4f * (1 - c.confidence) : c.confidence);
+  return o / (1 + o + odds(c.rival));
 }
 
 // Guesses at the same token are one choice; siblings are never likelier together than certain.
@@ -38,28 +46,32 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
     auto same = std::ranges::find(all, g.token, &Choice::token);
     if (same == all.end()) {
       if (choices.count == Choices::kMost) return;
-      choices.list[size_t(choices.count++)] = {g.token, 0, confidence, SourceSet(1u << source), int8_t(source)};
+      choices.list[size_t(choices.count++)] = {g.token, 0, confidence, 0, SourceSet(1u << source), int8_t(source)};
       return;
     }
     same->sources |= SourceSet(1u << source);
     if (confidence > same->confidence) same->confidence = confidence, same->source = int8_t(source);
   });
-  float sum = 0;
   const auto all = std::span(choices.list.data(), size_t(choices.count));
-  for (Choice& c : all) sum += c.survival = survival_.joint(c.sources, c.confidence, agreed(c.sources, c.confidence));
-  if (sum > 0.999f)
-    for (Choice& c : all) c.survival *= 0.999f / sum;
+  for (Choice& c : all) {
+    for (const Choice& other : all)
+      if (other.token != c.token) c.rival = std::max(c.rival, other.confidence);
+    c.survival = survival_.joint(c.sources, c.confidence, c.rival, prior_of(c));
+  }
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });
   if (choices.count > 0) suit(line, all);
   return choices;
 }
 
-// The mood of the text moves the odds of the best choice against all else; its siblings share what is left as before.
+// The mood of the text moves the odds of the best choice against all else; its siblings share what it leaves.
 void Blend::suit(const Line& line, std::span<Choice> choices) const {
   Choice& best = choices[0];
-  const float shifted = line.mood[size_t(mood_of(best))].shifted(best.survival), rest = (1 - shifted) / std::max(1e-6f, 1 - best.survival);
+  const float shifted = line.mood[size_t(mood_of(best))].shifted(best.survival), left = 1 - shifted;
+  float others = 0;
+  for (const Choice& c : choices.subspan(1)) others += c.survival;
+  const float share = std::min(left / std::max(1e-6f, 1 - best.survival), left / std::max(1e-6f, others));
+  for (Choice& c : choices.subspan(1)) c.survival = std::min(c.survival * share, shifted);
   best.survival = shifted;
-  for (Choice& c : choices.subspan(1)) c.survival = std::min(c.survival * rest, shifted);
 }
 
 void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
@@ -67,7 +79,7 @@ void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
   const Choices choices = judge(line, place, by_model);
   each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
   if (choices.count > 0) line.mood[size_t(mood_of(choices.list[0]))].learn(choices.list[0].survival, choices.list[0].token == truth);
-  for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.token == truth);
+  for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.rival, c.token == truth);
 }
 
 }  // namespace outrider

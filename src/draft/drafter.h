@@ -1,6 +1,7 @@
 #pragma once
 // A drafter proposes tokens that may follow; the target decides. All requests of a step come in one call, so that a drafting model
 // makes one pass for all of them, and the rows of the step go where they are worth most.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -24,11 +25,12 @@ struct Draft {
   std::array<uint8_t, kMaxDraftRows> source;  // whose guess it was, an index into Drafter::sources()
 
   int size() const { return tree.size - 1; }
-  // `trust`: what the drafter's expectations were worth lately; it scales those of this draft.
-  void reset(int32_t pending, float trust = 1) { tree = DraftTree(pending), reach[0] = trust, source[0] = 0; }
+  float trust = 1;                            // in each survival: the best of many guesses are rather too hopeful than too modest
+
+  void reset(int32_t pending, float trusted = 1) { tree = DraftTree(pending), reach[0] = 1, source[0] = 0, trust = trusted; }
   int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
-    survival[size_t(row)] = p, reach[size_t(row)] = p * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
+    survival[size_t(row)] = p, reach[size_t(row)] = p * trust * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
     return row;
   }
   void cut(int drafted) { tree.size = std::min(tree.size, drafted + 1); }  // rows stand in the order they were added

@@ -15,6 +15,7 @@ struct Choice {
   int32_t token;
   float survival;
   float confidence;  // the largest single confidence behind it
+  float rival;       // the largest behind another choice here
   SourceSet sources;
   int8_t source;     // whose confidence that was
 };
@@ -42,7 +43,7 @@ class TreeGrower {
     int room = 0;
     for (size_t j = 0; j < jobs.size(); ++j) {
       room += std::min(jobs[j].budget, kMaxDraftRows - 1);
-      if (jobs[j].budget > 0) push_all(int(j), 0, jobs[j].draft->reach[0], follow(int(j), 0), width);
+      if (jobs[j].budget > 0) push_all(jobs, int(j), 0, follow(int(j), 0), width);
     }
     double expected = 0, best = bounds.promise - budget.tokens_per_ms * budget.pass_ms(0);
     size_t keep = 0;
@@ -57,7 +58,7 @@ class TreeGrower {
       expected += double(node.reach);
       const double value = expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size()));
       if (value > best) best = value, keep = added_.size();
-      if (job.draft->size() < std::min(job.budget, kMaxDraftRows - 1)) push_all(node.job, row, node.reach, follow(node.job, row), width);
+      if (job.draft->size() < std::min(job.budget, kMaxDraftRows - 1)) push_all(jobs, node.job, row, follow(node.job, row), width);
     }
     if (budget.free()) keep = added_.size();
     for (size_t j = 0; j < jobs.size(); ++j) jobs[j].draft->cut(int(std::count(added_.begin(), added_.begin() + ptrdiff_t(keep), int(j))));
@@ -70,9 +71,10 @@ class TreeGrower {
     Choice choice;
     bool operator<(const Node& o) const { return reach < o.reach; }
   };
-  void push_all(int job, int parent, float reach, const Choices& choices, int width) {
+  void push_all(std::span<DraftJob> jobs, int job, int parent, const Choices& choices, int width) {
+    const Draft& draft = *jobs[size_t(job)].draft;
     for (int i = 0; i < std::min(choices.count, width); ++i) {
-      heap_.push_back({reach * choices.list[size_t(i)].survival, job, parent, choices.list[size_t(i)]});
+      heap_.push_back({draft.reach[size_t(parent)] * draft.trust * choices.list[size_t(i)].survival, job, parent, choices.list[size_t(i)]});
       std::push_heap(heap_.begin(), heap_.end());
     }
   }

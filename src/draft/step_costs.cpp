@@ -11,7 +11,7 @@ namespace {
 constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
 constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
 constexpr int kManyRows = 36;        // from here on arithmetic is the limit
-constexpr double kShape = 0.1;       // weight of the newest sample in the shape
+constexpr double kLive = 0.25, kSlow = 0.1;  // weights of the newest sample
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
 
 double blend(double old, double fresh, double weight) { return old + weight * (fresh - old); }
@@ -37,31 +37,27 @@ double StepCosts::predict_ms(int rows, int64_t context) const {
   if (b->one_row_ms == 0) return 0;
   const double one = b->one_row_ms, row = row_ms_ > 0 ? row_ms_ : one * kUnknownRow;
   const double base = std::max(one * (1 + kMoreRow * (rows - 1)), row * rows);
-  return rows <= 1 ? one : base * shape_of(*b, std::min(rows, kRows - 1));
+  return live_ * (rows <= 1 ? one : base * shape_of(*b, std::min(rows, kRows - 1)));
 }
 
-void StepCosts::learn(int rows, int64_t context, double ms, double fresh) {
+void StepCosts::learn(int rows, int64_t context, double ms) {
   if (rows < 1 || !(ms > 0)) return;
   if (rows >= kManyRows) {
-    row_ms_ = row_ms_ > 0 ? blend(row_ms_, ms / rows, kUsual) : ms / rows;
+    const double row = ms / rows / live_;
+    row_ms_ = row_ms_ > 0 ? blend(row_ms_, row, kLive) : row;
     return;
   }
   Bucket& b = buckets_[size_t(index(context))];
   const double expected = predict_ms(rows, context);
-  if (expected == 0 || (b.one_row_ms == 0 && rows == 1)) {
-    if (rows == 1) b.one_row_ms = ms;
+  if (expected == 0) {
+    if (rows == 1) b.one_row_ms = ms / live_;
     return;
   }
-  if (b.one_row_ms == 0) b.one_row_ms = predict_ms(1, context);  // a neighbour's, until a row alone is seen here
+  if (b.one_row_ms == 0) b.one_row_ms = rows == 1 ? ms / live_ : predict_ms(1, context) / live_;  // a neighbour's, until a row alone is seen here
   const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
-  if (rows == 1) {
-    b.one_row_ms *= std::pow(off, fresh);
-    return;
-  }
-  // The machine's own speed changes: what is seen of n says something of the limit it runs into.
-  const bool computing = row_ms_ * rows > b.one_row_ms * (1 + kMoreRow * (rows - 1));
-  (computing ? row_ms_ : b.one_row_ms) *= std::pow(off, fresh);
-  if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), 0.3, 3.0));
+  live_ *= std::pow(off, kLive);
+  if (rows == 1) b.one_row_ms *= std::pow(off, kSlow);
+  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kSlow), 0.3, 3.0));
 }
 
 }  // namespace outrider

@@ -1,10 +1,11 @@
 #pragma once
-// What a pass over n rows costs, learned from the passes themselves. Two live figures carry most of it: the time one row takes (the
-// weights are read once, whatever n is) and the time a row adds once arithmetic is the limit, which reading a prompt shows:
+// What a pass over n rows costs, learned from the passes themselves:
 //
-//   V(n) = max(one_row · (1 + 0.02 (n − 1)), a_row · n) · shape[n]
+//   V(n) = live · max(one_row · (1 + 0.02 (n − 1)), a_row · n) · shape[n]
 //
-// shape[n] is what was seen of n against that, so the steps of the real staircase stay. All of it by context length: attention grows.
+// one_row is the time one row takes (the weights are read once, whatever n is), a_row what a row adds once arithmetic is the limit,
+// which reading a prompt shows; shape[n] is what was seen of n against that, so the steps of the real staircase stay; all three change
+// slowly, one_row and shape by context length, since attention grows. `live` is the machine's speed now: it follows every pass.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +19,7 @@ class StepCosts {
   bool known(int64_t context) const { return bucket(context).one_row_ms > 0; }
   // 0 while nothing was measured.
   double predict_ms(int rows, int64_t context) const;
-  // `fresh`: how much this sample says of the machine's speed now, against what was known; more when that is old.
-  void learn(int rows, int64_t context, double ms, double fresh = kUsual);
-  static constexpr double kUsual = 0.2;
+  void learn(int rows, int64_t context, double ms);
 
  private:
   struct Bucket {
@@ -34,6 +33,7 @@ class StepCosts {
 
   std::array<Bucket, kBuckets> buckets_{};
   double row_ms_ = 0;  // of passes over many rows
+  double live_ = 1;
 };
 
 }  // namespace outrider

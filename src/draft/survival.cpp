@@ -1,6 +1,7 @@
 #include "draft/survival.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/math.h"
 
@@ -12,17 +13,20 @@ constexpr float kFade = 0.99f, kPriorWeight = 8, kPriorHalves = 16;
 
 // Upper ends of the buckets of confidence: finer where drafts are long.
 constexpr float kEnds[] = {0.03f, 0.08f, 0.15f, 0.25f, 0.37f, 0.5f, 0.63f, 0.75f, 0.85f, 0.92f, 0.97f};
+constexpr float kRivalEnds[] = {0.12f, 0.35f, 0.65f};
+
+size_t bucket(std::span<const float> ends, float x) { return size_t(std::ranges::upper_bound(ends, x) - ends.begin()); }
 
 }  // namespace
 
-Survival::Survival() : joints_(size_t(1 << kMostSources) * kConfidences) { static_assert(std::size(kEnds) + 1 == kConfidences); }
+Survival::Survival() : joints_(size_t(1 << kMostSources) * kConfidences * kRivals) { static_assert(std::size(kEnds) + 1 == kConfidences && std::size(kRivalEnds) + 1 == kRivals); }
 
 void Survival::Cell::count(bool was_right) {
   right = right * kFade + (was_right ? 1.0f : 0.0f);
   seen = seen * kFade + 1;
 }
 
-int Survival::bucket_of(float c) { return int(std::upper_bound(std::begin(kEnds), std::end(kEnds), c) - std::begin(kEnds)); }
+size_t Survival::joint_cell(SourceSet set, float c, float rival) { return (size_t(set) * kConfidences + bucket(kEnds, c)) * kRivals + bucket(kRivalEnds, rival); }
 
 // The prior counts like eight cases at first, and less the more were seen: what never happens must come out as never.
 float Survival::Cell::estimate(float prior) const {
@@ -34,12 +38,12 @@ float Survival::single(int source, const Guess& guess) const {
   return singles_[size_t(source)][size_t(guess.evidence)].estimate(guess.prior);
 }
 
-float Survival::joint(SourceSet set, float c, float prior) const {
-  return joints_[size_t(set) * kConfidences + size_t(bucket_of(c))].estimate(prior);
+float Survival::joint(SourceSet set, float c, float rival, float prior) const {
+  return joints_[joint_cell(set, c, rival)].estimate(prior);
 }
 
 void Survival::count_single(int source, int evidence, bool right) { singles_[size_t(source)][size_t(evidence)].count(right); }
-void Survival::count_joint(SourceSet set, float c, bool right) { joints_[size_t(set) * kConfidences + size_t(bucket_of(c))].count(right); }
+void Survival::count_joint(SourceSet set, float c, float rival, bool right) { joints_[joint_cell(set, c, rival)].count(right); }
 
 float Mood::shifted(float p) const {
   const float odds = p * float(math::exp(double(by_)));

@@ -3,8 +3,9 @@
 // 0.99 whenever its class is seen again), on every emitted token, whether the guess was drafted or not: so there is no bias from
 // drafting only what looks good, and what looked good and was not is found out.
 //
-// Sources read the same text, so their agreement is no independent proof. A guess that the set m of sources shares is judged by what
-// became of such guesses before:  survival = (A[m, b] + w·prior) / (N[m, b] + w),  w = 8 at first, less the larger N is; b the bucket of the largest single confidence in m.
+// Sources read the same text, so their agreement is no independent proof, nor is their quarrel even. A guess that the set m of sources
+// shares with confidence c (the largest single one), against a rival guess of confidence d, is judged by what became of such before:
+//   survival = (A[m, c, d] + w·prior) / (N[m, c, d] + w),  w = 8 at first, less the larger N is.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -22,11 +23,11 @@ class Survival {
 
   // The confidence in one source's guess on this evidence.
   float single(int source, const Guess& guess) const;
-  // Of a guess that `set` shares, the most confident of which says c; `prior` is believed before any such was seen.
-  float joint(SourceSet set, float c, float prior) const;
+  // Of a guess that `set` shares; `prior` is believed before any such was seen.
+  float joint(SourceSet set, float c, float rival, float prior) const;
 
   void count_single(int source, int evidence, bool right);
-  void count_joint(SourceSet set, float c, bool right);
+  void count_joint(SourceSet set, float c, float rival, bool right);
 
  private:
   struct Cell {
@@ -34,10 +35,10 @@ class Survival {
     void count(bool was_right);
     float estimate(float prior) const;
   };
-  static constexpr int kConfidences = 12;
-  static int bucket_of(float c);
+  static constexpr int kConfidences = 12, kRivals = 4;
+  static size_t joint_cell(SourceSet set, float c, float rival);
   std::array<std::array<Cell, kEvidence>, kMostSources> singles_{};
-  std::vector<Cell> joints_;  // [set][bucket]
+  std::vector<Cell> joints_;  // [set][confidence][rival]
 };
 
 // How one text suits those who guess, against what was usual: a constant added to the log odds of their guesses, learned by logistic

@@ -54,7 +54,7 @@ void Controller::learn(const StepRecord& r, int requests, int64_t context) {
   }
   if (r.rows == 0) return;
   const bool plain = requests == 1 && r.rows == 1;
-  costs_.learn(r.rows, context, ms, plain && since_plain_ > 4 ? 0.7 : StepCosts::kUsual);
+  costs_.learn(r.rows, context, ms);
   if (r.expected_ms > 0) drift_ = 0.6 * drift_ + 0.4 * std::log(std::clamp(step_ms(r) / r.expected_ms, 0.5, 2.0));
   if (plain) since_plain_ = 0, drift_ = 0;
   tokens_ = kFade * tokens_ + r.emitted, ms_ = kFade * ms_ + step_ms(r);

@@ -8,7 +8,7 @@ namespace {
 // A language in which a row's token tells what follows: two children with the given survivals, or none.
 Choices two(float first, float second, int32_t tokens) {
   Choices c;
-  c.list[0] = {tokens, first, first, 1, 0}, c.list[1] = {tokens + 1, second, second, 1, 0};
+  c.list[0] = {tokens, first, first, 0, 1, 0}, c.list[1] = {tokens + 1, second, second, 0, 1, 0};
   c.count = second > 0 ? 2 : first > 0 ? 1 : 0;
   return c;
 }

@@ -26,9 +26,10 @@ TEST(Survival, ForgetsWithinAHundred) {
 // Two sources that say the same because they read the same are no surer together than what came of it.
 TEST(Survival, AgreementIsCountedNotMultiplied) {
   Survival s;
-  for (int i = 0; i < 300; ++i) s.count_joint(0b011, 0.7f, i % 10 < 7);
-  EXPECT_NEAR(s.joint(0b011, 0.7f, 0.7f), 0.7, 0.06);
-  EXPECT_FLOAT_EQ(s.joint(0b101, 0.7f, 0.8f), 0.8f);
+  for (int i = 0; i < 300; ++i) s.count_joint(0b011, 0.7f, 0, i % 10 < 7);
+  EXPECT_NEAR(s.joint(0b011, 0.7f, 0, 0.7f), 0.7, 0.06);
+  EXPECT_FLOAT_EQ(s.joint(0b011, 0.7f, 0.5f, 0.4f), 0.4f);  // against a rival is another case
+  EXPECT_FLOAT_EQ(s.joint(0b101, 0.7f, 0, 0.8f), 0.8f);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct World {
       TreeGrower(1).grow(std::span(&job, 1), budget, {.width = 1}, [&](int, int row) {
         Choices c;
         const float confidence = mood.shifted(survival.single(0, {row, 0, float(claim)}));
-        c.list[0] = {row, confidence, confidence, 1, 0}, c.count = 1;
+        c.list[0] = {row, confidence, confidence, 0, 1, 0}, c.count = 1;
         return c;
       });
     }
