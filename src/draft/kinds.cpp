@@ -11,7 +11,7 @@ namespace outrider {
 namespace {
 constexpr SourceKind kKinds[] = {
     {"prediction", "what the caller expects the answer to be", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<PredictionSource>(); }},
-    {"lookup", "what stood after the same words before", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<LookupSource>(); }},
+    {"lookup", "what stood after the same words before", [](const SourceOptions& o) -> std::unique_ptr<Source> { return std::make_unique<LookupSource>(LookupSource::Options{.shortest_match = o.shortest_match}); }},
     {"recycle", "what the model lately thought possible after the same token", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<RecycleSource>(); }},
 };
 }  // namespace
