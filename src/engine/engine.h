@@ -45,8 +45,10 @@ class Engine {
   // One pass of the target. The record is also kept by records().
   StepRecord step();
 
+  static constexpr int8_t kOwn = -1;  // the target's next choice
   struct Answer {
     std::vector<TokenId> tokens;
+    std::vector<int8_t> sources;  // who drafted each token, an index into draft_sources(); kOwn: nobody
     Finish finish = Finish::running;
     RequestAccount account;
   };
