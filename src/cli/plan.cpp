@@ -8,6 +8,8 @@ namespace outrider::cli {
 
 namespace {
 
+constexpr double kLeastKnown = 0.1;  // of the model's tokens: below, a drafter with another vocabulary says too little
+
 std::string megabytes(size_t bytes) { return fmt::format("{:.0f} MB", double(bytes) / 1e6); }
 
 size_t needed_bytes(const MemoryPlan& plan) {
@@ -34,13 +36,15 @@ Result<void> plan_draft(RuntimeOptions& o, const ModelPlan& target, MemoryPlan& 
     warn("the draft model " + o.draft_path + " is not loaded, because --spec or --draft-max leaves it nothing to do");
     return {};
   }
-  const auto comparison = compare_vocabularies(target.vocabulary, draft->vocabulary);
-  if (!comparison.compatible)
-    return Error{"the draft model " + o.draft_path + " has another vocabulary than the model: " + comparison.difference, "use a draft model of the same family", ErrorKind::usage};
+  const bool same = compare_vocabularies(target.vocabulary, draft->vocabulary).compatible;
+  const VocabularyMap map = same ? VocabularyMap() : map_vocabularies(target.vocabulary, draft->vocabulary);
+  if (!same && double(map.target_known) < kLeastKnown * double(target.vocabulary.real_tokens))
+    return Error{"the draft model " + o.draft_path + " has another vocabulary than the model: " + map.words, "use a draft model of the same family", ErrorKind::usage};
   weigh_draft(o, target.weight_bytes, draft->weight_bytes);
   if (!o.spec.model) return {};
+  if (!same) say("outrider: the draft model has another vocabulary, which is translated: " + map.words);
   plan.rows.push_back({"draft model: weights", draft->weight_bytes});
-  plan.rows.push_back({"draft model: KV cache and buffers", ModelWriter::bytes(*draft, writer_options(o))});
+  plan.rows.push_back({"draft model: KV cache and buffers", ModelWriter::bytes(*draft, writer_options(o)) + (same ? 0 : Translator::bytes(target.vocabulary, draft->vocabulary))});
   return {};
 }
 

@@ -40,7 +40,7 @@ double Blend::opens_up(const Line& line, double place_cost) const {
 
 bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
-  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request))) return false;
+  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
   const Choices before = judge(line, line.asked.path(place), nullptr);
   const double s = before.count > 0 ? double(before.list[0].survival) : 0;
