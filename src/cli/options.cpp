@@ -64,7 +64,7 @@ constexpr Option kOptionTable[] = {
     {"seed", "-s", Kind::integer, "N", "", 0, kAny, "", "Sampling", "seed of the noise; default: a random one, printed by --json", kRun},
 
     {"prediction", "", Kind::text, "FILE", "", 0, 0, "", "Speculation", "text that the answer will probably resemble, as when a file is to be printed again with a change", kRun},
-    {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model with the same vocabulary, to draft with", kRun | kVerify},
+    {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model to draft with; best one of the same family, whose vocabulary is the same", kRun | kVerify},
     {"draft-max", "--draft-n", Kind::integer, "N", "", 0, 31, "", "Speculation", "drafted tokens a round at most; 0: none. Default: as many as are expected to pay", kRun},
     {"draft-min", "", Kind::integer, "N", "0", 0, 31, "", "Speculation", "shorter drafts are dropped", kRun},
     {"draft-p-min", "", Kind::number, "P", "0", 0, 1, "", "Speculation", "a draft model stops when it is less certain than P", kRun},
