@@ -48,6 +48,7 @@ class Blend final : public Drafter {
     std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
     int64_t known = 0;         // tokens the readers have
     bool with_model = false;
+    bool chain = false;        // accepted by rejection: blend_chain.cpp
     Asked asked;
     std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
     bool asking = false;       // the model writes on in this round
@@ -72,6 +73,9 @@ class Blend final : public Drafter {
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
   float agreed(SourceSet set, float confidence) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
+
+  // blend_chain.cpp: drafts for acceptance by rejection
+  void grow_chain(DraftJob& job, const DraftBudget& budget, double promise) const;
 
   // blend_ask.cpp: when the model is worth its passes
   double write(std::span<DraftJob> jobs, const DraftBudget& budget);

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "draft/step_costs.h"
 #include "sample/accept.h"
+#include "sample/distribution.h"
 #include "sample/settings.h"
 #include "sample/top.h"
 
@@ -22,6 +23,7 @@ struct Draft {
   std::array<float, kMaxDraftRows> survival;  // probability that a row's token is right, given that its parent is
   std::array<float, kMaxDraftRows> reach;     // … and all above it: what the row adds to the tokens expected
   std::array<uint8_t, kMaxDraftRows> source;  // whose guess it was, an index into Drafter::sources()
+  std::array<Distribution, kMaxDraftRows> drawn_from;  // what the token was drawn from, for acceptance by rejection; empty: a guess
 
   int size() const { return tree.size - 1; }
   // `trust`: what the drafter's expectations were worth lately; it scales those of this draft.
@@ -29,6 +31,7 @@ struct Draft {
   int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
     survival[size_t(row)] = p, reach[size_t(row)] = p * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
+    drawn_from[size_t(row)] = {};
     return row;
   }
   void cut(int drafted) { tree.size = std::min(tree.size, drafted + 1); }  // rows stand in the order they were added
@@ -82,6 +85,7 @@ struct DraftRequest {
   std::span<const int32_t> prompt;
   std::span<const int32_t> prediction;   // what the caller expects the answer to be; may be empty
   const SamplingSettings& sampling;      // that its answer is sampled with
+  bool by_rejection = false;             // drafts must be chains, and keep what their tokens were drawn from
 };
 
 class Drafter {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/math.h"
+#include "sample/reject.h"
 
 namespace outrider {
 
@@ -52,7 +53,7 @@ Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const
   return w;
 }
 
-Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) {
+Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling, bool by_rejection) {
   std::vector<int32_t> text;
   if (translator_) text = translator_->open(prompt, options_.context);
   const auto own_prompt = translator_ ? std::span<const int32_t>(text) : prompt;
@@ -65,7 +66,8 @@ Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt
   std::erase_if(settings.logit_bias, [&](const LogitBias& b) { return b.token >= rows; });
   if (options_.temperature) settings.temperature = *options_.temperature;
   if (options_.top_k) settings.top_k = *options_.top_k;
-  lines_.emplace(request, Line{.timeline = std::move(timeline), .sampler = Sampler(settings, rows, padding_, kernels_), .text = std::move(text)});
+  const auto line = lines_.emplace(request, Line{.timeline = std::move(timeline), .sampler = Sampler(settings, rows, padding_, kernels_), .text = std::move(text)}).first;
+  if (by_rejection) line->second.drawn.emplace(size_t(rows));
   return {};
 }
 
@@ -133,6 +135,7 @@ bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int
   Line& line = lines_.at(request);
   Timeline& t = line.timeline;
   t.clear_window();
+  if (line.drawn) line.drawn->clear();
   const auto text = own(line, committed), next = own(pending);
   const int64_t late = behind(line, int64_t(committed.size()));
   if (next.empty() || t.length() + (read_tokens > 0 ? read_tokens : late) + int64_t(next.size()) > t.capacity()) return false;
@@ -152,9 +155,10 @@ bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int
 }
 
 bool ModelWriter::room(int64_t request, int32_t drafted) const {
-  const Timeline& t = lines_.at(request).timeline;
+  const Line& line = lines_.at(request);
+  const Timeline& t = line.timeline;
   const int rows = int(own(drafted).size());
-  return rows > 0 && t.rows() + rows <= Timeline::kWindowRows && t.length() + t.rows() + rows < t.capacity();
+  return (!line.drawn || line.drawn->room()) && rows > 0 && t.rows() + rows <= Timeline::kWindowRows && t.length() + t.rows() + rows < t.capacity();
 }
 
 void ModelWriter::ask(std::span<const Ask> asks) {
@@ -191,6 +195,7 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
     translator_->scatter(logits, target_row_);
     logits = target_row_;
   }
+  if (line.drawn) return answer_drawn(ask, line, logits, path);
   const int32_t first = line.sampler.choose(logits, position, ask.committed, path);
   const float p = top_probability(kernels_, logits, first);
   if (p < options_.min_probability) return;
@@ -200,6 +205,16 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
   const int32_t second = line.sampler.choose(logits, position, ask.committed, path);
   const float q = float(double(p) * math::exp(double(logits[size_t(second)]) - double(first_logit)));
   if (second != first && q > 0.01f) ask.out->add(runner_up(second, std::min(q, 1.0f), sampled));
+}
+
+// One token, drawn. Whether there is an answer may not depend on what was drawn.
+void ModelWriter::answer_drawn(const Ask& ask, Line& line, std::span<const float> logits, std::span<const int32_t> path) {
+  const auto surest = int32_t(kernels_.argmax(logits.data(), int64_t(logits.size())));
+  if (top_probability(kernels_, logits, surest) < options_.min_probability) return;
+  const SamplingSettings& settings = line.sampler.settings();
+  const double uniform = RejectionNoise{settings.seed, settings.stream}.draft(int64_t(ask.committed.size() + path.size()), int(ask.drafted.size()));
+  const int32_t token = draw(line.drawn->add(line.sampler, logits, ask.committed, path), uniform);
+  ask.out->add(first_guess(token, top_probability(kernels_, logits, token), !settings.greedy()));
 }
 
 void ModelWriter::observe(int64_t request, std::span<const int32_t> drafted, const DraftOutcome& outcome) {

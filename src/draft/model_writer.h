@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "draft/drafter.h"
+#include "draft/drawn_rows.h"
 #include "draft/likely.h"
 #include "draft/source.h"
 #include "draft/translator.h"
@@ -41,7 +42,7 @@ class ModelWriter {
   static Result<std::unique_ptr<ModelWriter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options,
                                                    std::unique_ptr<const Translator> translator = nullptr);
 
-  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling);
+  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling, bool by_rejection = false);
   void end(int64_t request);
 
   // Text that must be read before the next ask: all that is not known yet, or, at the start of a request, less: its first tokens (which
@@ -67,6 +68,9 @@ class ModelWriter {
     std::span<const int32_t> drafted;  // the path so far: one token longer than at the last ask of this round
     Guesses* out;                      // its choice, then the runner-up; evidence classes as in model_evidence()
   };
+  // By rejection: what the token at a place of this round was drawn from. Valid until the next start().
+  Distribution drawn_from(int64_t request, size_t place) const { return lines_.at(request).drawn->at(place); }
+
   // One pass for all.
   void ask(std::span<const Ask> asks);
 
@@ -78,12 +82,14 @@ class ModelWriter {
     Timeline timeline;
     Sampler sampler;
     std::vector<int32_t> text{};  // what is committed, in our tokens, where they are not the target's
+    std::optional<DrawnRows> drawn{};  // for acceptance by rejection
     int64_t skipped = 0;  // tokens after the first few that were never read: ours stand so much nearer to the start
     int known = 0;        // leading window rows: the target's text, the pending token included
     bool started = false; // in this round
   };
   ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::unique_ptr<const Translator> translator);
   void answer(const Ask& ask, Line& line, std::span<float> logits);
+  void answer_drawn(const Ask& ask, Line& line, std::span<const float> logits, std::span<const int32_t> path);
   // In our tokens.
   std::span<const int32_t> own(const Line& line, std::span<const int32_t> committed) const { return translator_ ? line.text : committed; }
   std::span<const int32_t> own(const int32_t& token) const { return translator_ ? translator_->read(token) : std::span(&token, 1); }

@@ -98,7 +98,8 @@ void Engine::admit() {
     auto s = std::make_unique<Sequence>(Sequence{.id = id, .request = std::move(request), .timeline = std::move(timeline), .sampler = std::move(sampler), .answer = &answer});
     answer.tokens.reserve(size_t(std::max<int64_t>(0, tokens_left(*s))));
     answer.sources.reserve(answer.tokens.capacity());
-    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, {s->request.prompt, s->request.prediction, s->request.sampling}).ok();
+    if (s->request.by_rejection()) s->probabilities.resize(size_t(model_.config().vocabulary));
+    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, {s->request.prompt, s->request.prediction, s->request.sampling, s->request.by_rejection()}).ok();
     if (tokens_left(*s) <= 0) finish(*s, Finish::length);
     running_.push_back(std::move(s));
   }
