@@ -9,6 +9,7 @@
 #include "cli/interrupts.h"
 #include "cli/line_input.h"
 #include "cli/prompting.h"
+#include "cli/source_colours.h"
 #include "cli/terminal.h"
 
 namespace outrider::cli {
@@ -22,7 +23,7 @@ constexpr const char* kHelp =
 
 class Chat {
  public:
-  Chat(Runtime& runtime, const Values& values) : runtime_(runtime), values_(values) {}
+  Chat(Runtime& runtime, const Values& values, std::vector<TokenId> prediction) : runtime_(runtime), values_(values), prediction_(std::move(prediction)) {}
 
   Result<void> start() {
     auto sampling = sampling_settings(values_, *runtime_.model);
@@ -76,16 +77,18 @@ class Chat {
   bool answer() {
     auto prompt = encode_messages(runtime_.model->vocabulary(), *runtime_.tokenizer, messages_);
     if (!prompt) return report(prompt.error()), false;
+    const SourceColours colours(engine_->draft_sources(), values_.flag("show-source"));
+    colours.tell_legend();
     Request request;
-    request.prompt = std::move(*prompt), request.sampling = sampling_;
+    request.prompt = std::move(*prompt), request.prediction = prediction_, request.sampling = sampling_;
     request.max_tokens = values_.integer("predict"), request.ignore_end = values_.flag("ignore-eos");
-    auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [](std::string_view piece) { return write_out(piece); });
+    auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [&](std::string_view piece, int source) { return colours.show(piece, source); });
     forget_interrupt();
     if (!result) return report(result.error()), false;
     if (!write_out("\n")) output_closed_ = true;
     messages_.push_back({.role = "assistant", .content = result->text});
     last_ = std::move(*result);
-    say(figures_line(*last_, engine_->drafter_kind()));
+    say(figures_line(*last_));
     return true;
   }
 
@@ -102,7 +105,7 @@ class Chat {
     const RequestAccount& a = last_->answer.account;
     double draft = 0, verify = 0, sample = 0, commit = 0;
     for (const StepRecord& s : last_->steps) draft += s.draft_ms, verify += s.verify_ms, sample += s.sample_ms, commit += s.commit_ms;
-    say(figures_line(*last_, engine_->drafter_kind()));
+    say(figures_line(*last_));
     say(fmt::format("prompt {} tokens ({} cached), {} rounds; ms: draft {:.0f}, verify {:.0f}, sample {:.0f}, commit {:.0f}, in all {:.0f}", a.prompt_tokens, a.cached_tokens,
                     a.rounds, draft, verify, sample, commit, last_->total_ms));
   }
@@ -167,6 +170,7 @@ class Chat {
 
   Runtime& runtime_;
   const Values& values_;
+  std::vector<TokenId> prediction_;
   SamplingSettings sampling_;
   std::vector<Message> messages_;
   std::unique_ptr<Engine> engine_;
@@ -176,9 +180,9 @@ class Chat {
 
 }  // namespace
 
-int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first) {
+int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first, std::vector<TokenId> prediction) {
   if (interrupted()) return interrupt_code();  // while the model was loading
-  Chat chat(runtime, values);
+  Chat chat(runtime, values, std::move(prediction));
   if (auto r = chat.start(); !r) return report(r.error());
   const bool terminal = stdin_is_terminal();
   LineInput input(terminal);

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/spec.h"
 #include "cli/terminal.h"
 
 #ifndef OUTRIDER_VERSION
@@ -28,6 +29,19 @@ nlohmann::ordered_json commands_of(const Option& o) {
   for (const CommandInfo& c : command_table())
     if (o.commands & c.command) names.push_back(c.name);
   return names;
+}
+
+nlohmann::ordered_json spec_json() {
+  auto kinds = nlohmann::ordered_json::array();
+  for (const SpecKind& kind : spec_kinds()) {
+    auto keys = nlohmann::ordered_json::array();
+    for (const SpecKey& key : spec_keys(kind.name)) {
+      keys.push_back({{"name", key.name}, {"type", key.whole ? "integer" : "number"}, {"range", {key.low, key.high}}, {"help", key.help}});
+      if (!key.fallback.empty()) keys.back()["default"] = key.fallback;
+    }
+    kinds.push_back({{"name", kind.name}, {"help", kind.help}, {"keys", keys}});
+  }
+  return kinds;
 }
 
 std::string names_for(uint32_t command) {
@@ -87,6 +101,7 @@ int cmd_options(const Values& values) {
     if (!o.fallback.empty()) entry["default"] = o.fallback;
     if (!o.choices.empty()) entry["choices"] = o.choices;
     if (o.kind == Kind::integer || o.kind == Kind::number) entry["range"] = {o.low, o.high};
+    if (o.name == "spec") entry["kinds"] = spec_json();
     entry["commands"] = commands_of(o);
     j.push_back(std::move(entry));
   }

@@ -1,8 +1,12 @@
 // outrider run: one answer, or the chat when there is no prompt and a terminal.
+#include <algorithm>
+
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/interrupts.h"
 #include "cli/prompting.h"
+#include "cli/source_colours.h"
 #include "cli/terminal.h"
 
 namespace outrider::cli {
@@ -17,7 +21,7 @@ Result<std::vector<TokenId>> encode_prompt(const Values& values, const Runtime& 
   return encode_messages(runtime.model->vocabulary(), *runtime.tokenizer, messages);
 }
 
-int answer_once(const Values& values, Runtime& runtime, const std::string& text) {
+int answer_once(const Values& values, Runtime& runtime, const std::string& text, std::vector<TokenId> prediction) {
   auto prompt = encode_prompt(values, runtime, text);
   if (!prompt) return report(prompt.error());
   auto sampling = sampling_settings(values, *runtime.model);
@@ -27,18 +31,27 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text)
   auto engine = runtime.make_engine(std::move(*drafter));
   if (!engine) return report(engine.error());
   Request request;
-  request.prompt = std::move(*prompt), request.sampling = std::move(*sampling);
+  request.prompt = std::move(*prompt), request.prediction = std::move(prediction), request.sampling = std::move(*sampling);
   request.max_tokens = values.integer("predict"), request.ignore_end = values.flag("ignore-eos");
   const bool json = values.flag("json");
-  const auto show = [&](std::string_view piece) { return json || write_out(piece); };
+  const SourceColours colours((*engine)->draft_sources(), !json && values.flag("show-source"));
+  colours.tell_legend();
+  const auto show = [&](std::string_view piece, int source) { return json || colours.show(piece, source); };
   const auto result = generate(runtime, **engine, std::move(request), values.list("stop"), false, show);
   if (!result) return report(result.error());
-  const std::string_view kind = (*engine)->drafter_kind();
-  if (json) write_out(answer_json(*result, kind, runtime.load_ms, values.flag("steps")) + "\n");
+  if (json) write_out(answer_json(*result, runtime.load_ms, {.steps = values.flag("steps"), .sources = values.flag("show-source")}) + "\n");
   else if (!result->text.empty() && result->text.back() != '\n') write_out("\n");
   if (!write_out("")) return report(output_error());
-  if (!json) say(figures_line(*result, kind));
+  if (!json) say(figures_line(*result));
   return result->interrupted ? interrupt_code() : 0;
+}
+
+// The text of --prediction; empty without.
+Result<std::string> prediction_text(const Values& values) {
+  if (!values.given("prediction")) return std::string();
+  auto text = read_file(values.text("prediction"));
+  if (!text) return Error{"the prediction: " + text.error().message, text.error().hint, text.error().kind};
+  return text;
 }
 
 // Options that say nothing together.
@@ -69,13 +82,17 @@ int cmd_run(Values values) {
     say("outrider: nothing to answer: no prompt was given and standard input is empty");
     return 0;
   }
+  const auto prediction = prediction_text(values);
+  if (!prediction) return report(prediction.error());
   auto options = runtime_options(values);
   if (!options) return report(options.error());
   options->model_path = *path;
+  if (!prediction->empty() && !std::ranges::count(options->spec.sources, "prediction")) warn("the prediction is not used, because --spec or --draft-max leaves it out");
   auto runtime = load_runtime(std::move(*options));
   if (!runtime) return report(runtime.error());
   if (!values.flag("raw")) warn_without_template((*runtime)->model->vocabulary());
-  return chat ? chat_loop(**runtime, values, *text) : answer_once(values, **runtime, **text);
+  auto expected = (*runtime)->tokenizer->encode(*prediction);
+  return chat ? chat_loop(**runtime, values, *text, std::move(expected)) : answer_once(values, **runtime, **text, std::move(expected));
 }
 
 }  // namespace outrider::cli

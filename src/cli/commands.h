@@ -19,8 +19,8 @@ int cmd_version(const Values& values);
 int cmd_options(const Values& values);
 int cmd_completion(const Values& values);
 
-// The chat at the terminal, until /exit or the end of input. `first` is said before anything is read.
-int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first);
+// The chat at the terminal, until /exit or the end of input. `first` is said before anything is read; `prediction` is for every answer.
+int chat_loop(Runtime& runtime, const Values& values, const std::optional<std::string>& first, std::vector<TokenId> prediction);
 
 // Parses and runs; arguments without the program's name.
 int run_program(const std::vector<std::string>& arguments);

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "cli/options.h"
+#include "cli/spec.h"
 
 namespace outrider::cli {
 
@@ -17,6 +17,16 @@ std::string left_column(const Option& o) {
   std::string text = o.aliases.empty() ? "" : std::string(o.aliases) + ",";
   text += "--" + std::string(o.name);
   return o.kind == Kind::flag ? text : text + " " + std::string(o.value);
+}
+
+// Beneath --spec: the kinds, then the keys with their defaults.
+std::string spec_lines() {
+  const auto line = [](std::string_view name, std::string_view help) { return std::string(40, ' ') + pad(std::string(name), 16) + std::string(help) + "\n"; };
+  std::string lines;
+  for (const SpecKind& kind : spec_kinds()) lines += line(kind.name, kind.help);
+  for (const SpecKey& key : all_spec_keys())
+    lines += line((key.kind.empty() ? "KIND" : std::string(key.kind)) + ":" + std::string(key.name) + "=" + std::string(key.fallback), key.help);
+  return lines;
 }
 
 }  // namespace
@@ -38,6 +48,7 @@ std::string help_text(const CommandInfo* command) {
     if (!o.fallback.empty()) help += " [" + std::string(o.fallback) + "]";
     const std::string left = "  " + left_column(o);
     out += left.size() > 36 ? left + "\n" + std::string(38, ' ') + help + "\n" : pad(left, 38) + help + "\n";
+    if (o.name == "spec") out += spec_lines();
   }
   return out;
 }

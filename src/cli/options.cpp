@@ -49,6 +49,7 @@ constexpr Option kOptionTable[] = {
     {"ignore-eos", "", Kind::flag, "", "", 0, 0, "", "Answer", "go on after the end of the turn, up to -n", kRun},
     {"json", "", Kind::flag, "", "", 0, 0, "", "Answer", "one JSON object instead of text", kRun | kInspect | kTokenize | kPerplexity | kVerify | kVersion | kOptions | kBench},
     {"steps", "", Kind::flag, "", "", 0, 0, "", "Answer", "with --json: a record of every step", kRun},
+    {"show-source", "", Kind::flag, "", "", 0, 0, "", "Answer", "colour the text by who drafted it, on a terminal; with --json: the source of every token", kRun},
 
     {"temp", "--temperature", Kind::number, "T", "0.7", 0, 100, "", "Sampling", "temperature; 0 is greedy", kRun},
     {"top-k", "", Kind::integer, "K", "0", 0, 1 << 24, "", "Sampling", "keep the K most probable tokens; 0: all", kRun},
@@ -62,14 +63,17 @@ constexpr Option kOptionTable[] = {
     {"samplers", "", Kind::text, "NAME", "", 0, 0, "greedy", "Sampling", "greedy: the same as --temp 0", kRun},
     {"seed", "-s", Kind::integer, "N", "", 0, kAny, "", "Sampling", "seed of the noise; default: a random one, printed by --json", kRun},
 
-    {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model with the same vocabulary, to draft with", kRun | kVerify},
+    {"prediction", "", Kind::text, "FILE", "", 0, 0, "", "Speculation", "text that the answer will probably resemble, as when a file is to be printed again with a change", kRun},
+    {"draft", "-md,--model-draft", Kind::text, "FILE", "", 0, 0, "", "Speculation", "GGUF file of a smaller model to draft with; best one of the same family, whose vocabulary is the same", kRun | kVerify},
     {"draft-max", "--draft-n", Kind::integer, "N", "", 0, 31, "", "Speculation", "drafted tokens a round at most; 0: none. Default: as many as are expected to pay", kRun},
     {"draft-min", "", Kind::integer, "N", "0", 0, 31, "", "Speculation", "shorter drafts are dropped", kRun},
     {"draft-p-min", "", Kind::number, "P", "0", 0, 1, "", "Speculation", "a draft model stops when it is less certain than P", kRun},
+    {"draft-temp", "", Kind::number, "T", "", 0, 100, "", "Speculation", "temperature of the draft model; default: that of the answer, which agrees most often", kRun},
+    {"draft-top-k", "", Kind::integer, "K", "", 0, 1 << 24, "", "Speculation", "top-k of the draft model; default: that of the answer", kRun},
     {"draft-cache-type-k", "-ctkd,--cache-type-k-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's keys", kRun},
     {"draft-cache-type-v", "-ctvd,--cache-type-v-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's values", kRun},
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
-     "auto, off, or who may draft: model[:max=,p_min=,exact=1], lookup[:match=], recycle, prediction; each also takes min=, max=, width= and fixed=1 (draft all that is allowed, whatever it costs); may be repeated", kRun},
+     "auto: all together, weighed against what they cost; off: nobody; or who may draft, one kind each time it is given", kRun},
 
     {"no-bos", "", Kind::flag, "", "", 0, 0, "", "Text", "leave out the token that starts a text", kTokenize},
     {"plain", "", Kind::flag, "", "", 0, 0, "", "Text", "read control tokens as text", kTokenize},

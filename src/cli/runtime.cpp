@@ -125,8 +125,9 @@ Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) con
     OUTRIDER_CHECK(draft != nullptr);
     auto wanted = writer_options(options);
     wanted.min_probability = spec.limits.min_probability, wanted.whole_head = spec.exact;
+    wanted.temperature = spec.draft_temperature, wanted.top_k = spec.draft_top_k;
     wanted.relative_cost = double(draft->weight_bytes()) / double(model->weight_bytes());
-    auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted);
+    auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted, Translator::between(model->vocabulary(), draft->vocabulary(), model->config().vocabulary));
     if (!made) return made.error();
     writer = std::move(*made);
   }

@@ -20,28 +20,18 @@ Result<double> number_of(const std::string& kind, const std::string& key, const 
   return x;
 }
 
-struct Key {
-  const char* name;
-  double low, high;
-  bool whole;
-  void (*set)(SpecPlan& plan, double value);
+constexpr SpecKey kKeys[] = {
+    {"", "max", 0, 31, true, "31", "drafted tokens a round at most", [](SpecPlan& p, double x) { p.limits.max = int(x); }},
+    {"", "min", 0, 31, true, "0", "shorter drafts are dropped", [](SpecPlan& p, double x) { p.limits.min = int(x); }},
+    {"", "width", 1, 8, true, "4", "guesses that may be tried at one place; 1: chains", [](SpecPlan& p, double x) { p.width = int(x); }},
+    {"", "fixed", 0, 1, true, "0", "1: draft all that is allowed, whatever it costs", [](SpecPlan& p, double x) { p.fixed = x > 0; }},
+    {"lookup", "match", 1, 32, true, "1", "tokens that must agree", [](SpecPlan& p, double x) { p.source_options.shortest_match = int(x); }},
+    {"model", "max", 0, 31, true, "31", "places it is asked for in a round at most", [](SpecPlan& p, double x) { p.model_max = int(x); }},
+    {"model", "p_min", 0, 1, false, "0", "where it is less certain it says nothing", [](SpecPlan& p, double x) { p.limits.min_probability = float(x); }},
+    {"model", "temp", 0, 100, false, "", "its own temperature; default: the request's", [](SpecPlan& p, double x) { p.draft_temperature = float(x); }},
+    {"model", "top_k", 0, 1 << 24, true, "", "its own top-k; default: the request's", [](SpecPlan& p, double x) { p.draft_top_k = int32_t(x); }},
+    {"model", "exact", 0, 1, true, "0", "1: as its file is, neither narrowed to four bits nor for likely tokens only", [](SpecPlan& p, double x) { p.exact = x > 0; }},
 };
-
-constexpr Key kMax{"max", 0, 31, true, [](SpecPlan& p, double x) { p.limits.max = int(x); }};
-constexpr Key kModelMax{"max", 0, 31, true, [](SpecPlan& p, double x) { p.model_max = int(x); }};
-constexpr Key kMin{"min", 0, 31, true, [](SpecPlan& p, double x) { p.limits.min = int(x); }};
-constexpr Key kWidth{"width", 1, 8, true, [](SpecPlan& p, double x) { p.width = int(x); }};
-constexpr Key kFixed{"fixed", 0, 1, true, [](SpecPlan& p, double x) { p.fixed = x > 0; }};
-constexpr Key kMinProbability{"p_min", 0, 1, false, [](SpecPlan& p, double x) { p.limits.min_probability = float(x); }};
-constexpr Key kMatch{"match", 1, 32, true, [](SpecPlan& p, double x) { p.source_options.shortest_match = int(x); }};
-
-constexpr Key kExact{"exact", 0, 1, true, [](SpecPlan& p, double x) { p.exact = x > 0; }};
-
-std::vector<Key> keys_of(std::string_view kind) {
-  if (kind == "model") return {kModelMax, kMin, kMinProbability, kWidth, kFixed, kExact};
-  if (kind == "lookup") return {kMax, kMin, kMatch, kWidth, kFixed};
-  return {kMax, kMin, kWidth, kFixed};
-}
 
 std::vector<std::string> kind_names() {
   std::vector<std::string> names{"model", "ngram"};  // ngram: what lookup is called elsewhere
@@ -56,11 +46,11 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 Result<void> set_key(SpecPlan& plan, const std::string& kind, const std::string& key, const std::string& value) {
-  const std::vector<Key> keys = keys_of(kind);
-  const auto found = std::ranges::find(keys, std::string_view(key), [](const Key& k) { return std::string_view(k.name); });
+  const std::vector<SpecKey> keys = spec_keys(kind);
+  const auto found = std::ranges::find(keys, key, &SpecKey::name);
   if (found == keys.end()) {
     std::vector<std::string> known;
-    for (const Key& k : keys) known.emplace_back(k.name);
+    for (const SpecKey& k : keys) known.emplace_back(k.name);
     return spec_error(kind + " has no key «" + key + "»", "known keys: " + listed(known));
   }
   const auto x = number_of(kind, key, value, found->low, found->high, found->whole);
@@ -105,6 +95,25 @@ Result<void> check_limits(const DraftLimits& limits) {
 
 }  // namespace
 
+std::vector<SpecKind> spec_kinds() {
+  std::vector<SpecKind> kinds;
+  for (const SourceKind& kind : source_kinds()) kinds.push_back({kind.name, kind.help});
+  kinds.push_back({"model", "what the model of --draft would write"});
+  return kinds;
+}
+
+std::span<const SpecKey> all_spec_keys() { return kKeys; }
+
+std::vector<SpecKey> spec_keys(std::string_view kind) {
+  std::vector<SpecKey> keys;
+  for (const SpecKey& key : kKeys) {
+    if (!key.kind.empty() && key.kind != kind) continue;
+    if (const auto same = std::ranges::find(keys, key.name, &SpecKey::name); same != keys.end()) *same = key;
+    else keys.push_back(key);
+  }
+  return keys;
+}
+
 Result<SpecPlan> parse_spec(const std::vector<std::string>& specs, bool has_draft, SpecPlan plan) {
   if (specs.size() == 1 && specs[0] == "off") return plan;
   if (specs.empty() || (specs.size() == 1 && (specs[0] == "auto" || specs[0] == "on"))) {
@@ -126,6 +135,8 @@ Result<SpecPlan> plan_speculation(const Values& values) {
   if (values.given("draft-max")) plan.limits.max = int(values.integer("draft-max"));
   plan.limits.min = int(values.integer("draft-min"));
   plan.limits.min_probability = float(values.number("draft-p-min"));
+  if (values.given("draft-temp")) plan.draft_temperature = float(values.number("draft-temp"));
+  if (values.given("draft-top-k")) plan.draft_top_k = int32_t(values.integer("draft-top-k"));
   return parse_spec(values.list("spec"), !values.text("draft").empty(), plan);
 }
 

@@ -34,6 +34,7 @@ int write_all(int fd, std::string_view text) {
 
 bool stderr_is_terminal() { return isatty(2); }
 bool stdin_is_terminal() { return isatty(0); }
+bool stdout_is_terminal() { return isatty(1); }
 
 bool write_out(std::string_view text) {
   if (g_out_error == 0) g_out_error = write_all(1, text);

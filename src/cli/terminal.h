@@ -10,6 +10,7 @@ namespace outrider::cli {
 
 bool stderr_is_terminal();
 bool stdin_is_terminal();
+bool stdout_is_terminal();
 
 // Writes to stdout at once. False when nobody reads any more or the disk is full; then every later call is false too.
 bool write_out(std::string_view text);

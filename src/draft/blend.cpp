@@ -28,6 +28,7 @@ std::vector<std::string> Blend::sources() const {
 
 Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
   Line line;
+  line.chain = about.by_rejection;
   const SourceRequest wanted{.prompt = about.prompt, .prediction = about.prediction, .context = options_.context};
   bool any = false;
   for (const auto& source : sources_) {
@@ -36,7 +37,7 @@ Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
     any |= line.readers.back() != nullptr;
   }
   if (model_) {
-    const auto began = model_->begin(request, about.prompt, about.sampling);
+    const auto began = model_->begin(request, about.prompt, about.sampling, line.chain);
     if (!began && !any) return began;
     line.with_model = began.ok();
   }
@@ -84,13 +85,17 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
   const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};
   std::array<int32_t, kMaxDraftRows> path;
   const bool careful = std::ranges::any_of(jobs, [](const DraftJob& job) { return job.spare_ms <= 0; });
-  grower_.grow(jobs, budget, {.width = options_.width, .promise = careful ? kCarefulPromise : kPromise}, [&](int j, int row) {
-    const DraftJob& job = jobs[size_t(j)];
+  const double promise = careful ? kCarefulPromise : kPromise;
+  const auto chains = std::ranges::partition(jobs, [&](const DraftJob& job) { return !lines_.at(job.request).chain; });
+  for (DraftJob& job : chains) grow_chain(job, budget, promise);
+  const auto trees = jobs.first(jobs.size() - chains.size());
+  grower_.grow(trees, budget, {.width = options_.width, .promise = promise}, [&](int j, int row) {
+    const DraftJob& job = trees[size_t(j)];
     const Line& line = lines_.at(job.request);
     const auto place = job.draft->tree.path_tokens(row, path).subspan(1);
     return judge(line, place, line.asked.at(place));
   });
-  for (DraftJob& job : jobs)
+  for (DraftJob& job : trees)
     if (job.draft->size() < options_.limits.min) job.draft->cut(0);
   return effort;
 }

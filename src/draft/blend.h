@@ -47,6 +47,7 @@ class Blend final : public Drafter {
     std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
     int64_t known = 0;         // tokens the readers have
     bool with_model = false;
+    bool chain = false;        // accepted by rejection: blend_chain.cpp
     Asked asked;
     std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
     bool asking = false;       // the model writes on in this round
@@ -70,6 +71,9 @@ class Blend final : public Drafter {
   float prior_of(const Choice& c) const;
   void suit(const Line& line, std::span<Choice> choices) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
+
+  // blend_chain.cpp: drafts for acceptance by rejection
+  void grow_chain(DraftJob& job, const DraftBudget& budget, double promise) const;
 
   // blend_ask.cpp: when the model is worth its passes
   DraftEffort write(std::span<DraftJob> jobs, const DraftBudget& budget);

@@ -41,7 +41,7 @@ double Blend::opens_up(const Line& line, double place_cost) const {
 
 bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
-  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request))) return false;
+  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
   const Choices before = judge(line, line.asked.path(place), nullptr);
   const double s = before.count > 0 ? double(before.list[0].survival) : 0;
@@ -52,7 +52,7 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? 1 : kCareful);
 }
 
-// The path goes on with the likeliest choice, whoever made it.
+// The path goes on with the likeliest choice, whoever made it; in a chain with what the model drew.
 void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budget) {
   const int place = line.asked.count++;
   const auto path = line.asked.path(place);
@@ -65,7 +65,7 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   line.reach *= t * double(line.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
-  if (line.asking) line.asked.drafted[size_t(place)] = after.list[0].token;
+  if (line.asking) line.asked.drafted[size_t(place)] = line.chain ? line.asked.guesses[size_t(place)].list[0].token : after.list[0].token;
 }
 
 DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {

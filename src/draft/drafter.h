@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "draft/step_costs.h"
 #include "sample/accept.h"
+#include "sample/distribution.h"
 #include "sample/settings.h"
 #include "sample/top.h"
 
@@ -23,6 +24,7 @@ struct Draft {
   std::array<float, kMaxDraftRows> survival;  // probability that a row's token is right, given that its parent is
   std::array<float, kMaxDraftRows> reach;     // … and all above it: what the row adds to the tokens expected
   std::array<uint8_t, kMaxDraftRows> source;  // whose guess it was, an index into Drafter::sources()
+  std::array<Distribution, kMaxDraftRows> drawn_from;  // what the token was drawn from, for acceptance by rejection; empty: a guess
 
   int size() const { return tree.size - 1; }
   float trust = 1;                            // in each survival: the best of many guesses are rather too hopeful than too modest
@@ -31,6 +33,7 @@ struct Draft {
   int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
     survival[size_t(row)] = p, reach[size_t(row)] = p * trust * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
+    drawn_from[size_t(row)] = {};
     return row;
   }
   void cut(int drafted) { tree.size = std::min(tree.size, drafted + 1); }  // rows stand in the order they were added
@@ -84,6 +87,7 @@ struct DraftRequest {
   std::span<const int32_t> prompt;
   std::span<const int32_t> prediction;   // what the caller expects the answer to be; may be empty
   const SamplingSettings& sampling;      // that its answer is sampled with
+  bool by_rejection = false;             // drafts must be chains, and keep what their tokens were drawn from
 };
 
 // What a proposal took.

@@ -28,7 +28,10 @@ struct Choices {
 
 class TreeGrower {
  public:
-  explicit TreeGrower(int requests) { heap_.reserve(size_t(requests) * kMaxDraftRows * Choices::kMost); }
+  explicit TreeGrower(int requests) {
+    heap_.reserve(size_t(requests) * kMaxDraftRows * Choices::kMost);
+    added_.reserve(size_t(requests) * kMaxDraftRows);
+  }
 
   struct Bounds {
     int width = 1;          // guesses that may share a parent

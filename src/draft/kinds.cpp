@@ -9,10 +9,15 @@
 namespace outrider {
 
 namespace {
+template <class Kind>
+std::unique_ptr<Source> make(const SourceOptions&) { return std::make_unique<Kind>(); }
+std::unique_ptr<Source> make_lookup(const SourceOptions& o) { return std::make_unique<LookupSource>(LookupSource::Options{.shortest_match = o.shortest_match}); }
+size_t per_request(int64_t context, int requests) { return size_t(requests) * SuffixIndex::bytes(context); }
+
 constexpr SourceKind kKinds[] = {
-    {"prediction", "what the caller expects the answer to be", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<PredictionSource>(); }},
-    {"lookup", "what stood after the same words before", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<LookupSource>(); }},
-    {"recycle", "what the model lately thought possible after the same token", [](const SourceOptions&) -> std::unique_ptr<Source> { return std::make_unique<RecycleSource>(); }},
+    {"prediction", "what the caller expects the answer to be", make<PredictionSource>, [](int64_t c, int n) { return per_request(c, n) + size_t(n) * size_t(c) * sizeof(int32_t); }},
+    {"lookup", "what stood after the same words before", make_lookup, per_request},
+    {"recycle", "what the model lately thought possible after the same token", make<RecycleSource>, [](int64_t, int) { return RecycleSource::bytes({}); }},
 };
 }  // namespace
 

@@ -103,8 +103,8 @@ class Tally {
 
 class LookupReader final : public Reader {
  public:
-  LookupReader(const SourceRequest& request, SuffixIndex* earlier)
-      : text_(std::max(request.context, int64_t(request.prompt.size()))), prompt_(int32_t(request.prompt.size())), earlier_(earlier) {
+  LookupReader(const SourceRequest& request, int shortest_match, SuffixIndex* earlier)
+      : text_(std::max(request.context, int64_t(request.prompt.size()))), prompt_(int32_t(request.prompt.size())), shortest_match_(shortest_match), earlier_(earlier) {
     append(request.prompt);
   }
   ~LookupReader() override {
@@ -125,38 +125,40 @@ class LookupReader final : public Reader {
     Tally tally;
     vote_within(tail, int(drafted.size()), tally);
     SuffixIndex::Matches matches;
-    for (const auto& m : text_.search(tail, drafted.empty() ? SuffixIndex::kNone : drafted[0], matches)) tally.vote(m.next, m.length);
+    for (const auto& m : text_.search(tail, drafted.empty() ? SuffixIndex::kNone : drafted[0], matches))
+      if (m.length >= shortest_match_) tally.vote(m.next, m.length);
     tally.offer(false, out);
     if (!earlier_) return;
     Tally others;
     for (const auto& m : earlier_->search(tail, SuffixIndex::kNone, matches))
-      if (m.length >= kShortestEarlier) others.vote(m.next, m.length);
+      if (m.length >= std::max(kShortestEarlier, shortest_match_)) others.vote(m.next, m.length);
     others.offer(true, out);
   }
 
  private:
   // Places inside the drafted path, which no index holds.
-  static void vote_within(const Tail& tail, int drafted, Tally& tally) {
+  void vote_within(const Tail& tail, int drafted, Tally& tally) const {
     for (int back = 1; back < std::min(drafted, tail.count); ++back) {
       int length = 0;
       while (length + back < tail.count && tail.tokens[size_t(length)] == tail.tokens[size_t(length + back)]) ++length;
-      if (length > 0) tally.vote(tail.tokens[size_t(back - 1)], length);
+      if (length >= shortest_match_) tally.vote(tail.tokens[size_t(back - 1)], length);
     }
   }
 
   SuffixIndex text_;
   int32_t prompt_;  // tokens
+  int shortest_match_;
   SuffixIndex* earlier_;
 };
 
 }  // namespace
 
-LookupSource::LookupSource(Options options) {
+LookupSource::LookupSource(Options options) : shortest_match_(options.shortest_match) {
   if (options.remembered > 0) earlier_ = std::make_unique<SuffixIndex>(options.remembered);
 }
 
 Result<std::unique_ptr<Reader>> LookupSource::open(const SourceRequest& request) {
-  return std::unique_ptr<Reader>(std::make_unique<LookupReader>(request, earlier_.get()));
+  return std::unique_ptr<Reader>(std::make_unique<LookupReader>(request, shortest_match_, earlier_.get()));
 }
 
 }  // namespace outrider

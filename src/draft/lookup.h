@@ -11,6 +11,7 @@ namespace outrider {
 class LookupSource final : public Source {
  public:
   struct Options {
+    int shortest_match = 1;  // tokens that must agree
     int64_t remembered = 0;  // tokens of earlier answers that later requests may find too; 0: each request for itself
   };
   LookupSource() : LookupSource(Options()) {}
@@ -21,6 +22,7 @@ class LookupSource final : public Source {
   Result<std::unique_ptr<Reader>> open(const SourceRequest& request) override;
 
  private:
+  int shortest_match_;
   std::unique_ptr<SuffixIndex> earlier_;  // answers of requests that are over; null: none are remembered
 };
 

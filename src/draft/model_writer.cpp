@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/math.h"
+#include "sample/reject.h"
 
 namespace outrider {
 
@@ -32,11 +34,16 @@ size_t ModelWriter::bytes(const ModelPlan& plan, const Options& o) {
   return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes() + Pass::bytes(plan.config, rows_in_pass(o), rows_with_logits(o));
 }
 
-ModelWriter::ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options)
-    : model_(model), kernels_(kernels), clock_(clock), options_(options), padding_(model.padding_ids()) {}
+ModelWriter::ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::unique_ptr<const Translator> translator)
+    : model_(model), kernels_(kernels), clock_(clock), options_(options), translator_(std::move(translator)), padding_(model.padding_ids()) {
+  if (!translator_) return;
+  target_row_.resize(size_t(translator_->target_rows()));
+  padding_.assign(translator_->target_padding().begin(), translator_->target_padding().end());
+}
 
-Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options) {
-  std::unique_ptr<ModelWriter> w(new ModelWriter(model, kernels, clock, options));
+Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options,
+                                                       std::unique_ptr<const Translator> translator) {
+  std::unique_ptr<ModelWriter> w(new ModelWriter(model, kernels, clock, options, std::move(translator)));
   auto pages = PagePool::make(model.kv_geometry(options.k_type, options.v_type), pages_in_all(options));
   if (!pages) return pages.error();
   auto pass = Pass::make(model.config(), kernels, pool, rows_in_pass(options), rows_with_logits(options));
@@ -46,23 +53,28 @@ Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const
   return w;
 }
 
-Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling) {
-  Timeline timeline = kept_->resume(*pages_, options_.context, prompt, int64_t(prompt.size()), pages_per_request(options_));
+Result<void> ModelWriter::begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling, bool by_rejection) {
+  std::vector<int32_t> text;
+  if (translator_) text = translator_->open(prompt, options_.context);
+  const auto own_prompt = translator_ ? std::span<const int32_t>(text) : prompt;
+  Timeline timeline = kept_->resume(*pages_, options_.context, own_prompt, int64_t(own_prompt.size()), pages_per_request(options_));
   if (!timeline.ok()) return Error{"the drafter has no memory left for another request", "allow more requests or fewer drafters", ErrorKind::does_not_fit};
   if (likely_ && lines_.empty()) likely_->clear(), likely_tiles_ = 0;
   expect(prompt);
-  SamplingSettings own = sampling;  // the target's vocabulary may have more rows of padding than ours
-  std::erase_if(own.logit_bias, [&](const LogitBias& b) { return b.token >= model_.config().vocabulary; });
-  if (options_.temperature) own.temperature = *options_.temperature;
-  if (options_.top_k) own.top_k = *options_.top_k;
-  lines_.emplace(request, Line{std::move(timeline), Sampler(own, int32_t(model_.config().vocabulary), padding_, kernels_)});
+  const int32_t rows = int32_t(translator_ ? translator_->target_rows() : model_.config().vocabulary);
+  SamplingSettings settings = sampling;  // the target's vocabulary may have more rows of padding than ours
+  std::erase_if(settings.logit_bias, [&](const LogitBias& b) { return b.token >= rows; });
+  if (options_.temperature) settings.temperature = *options_.temperature;
+  if (options_.top_k) settings.top_k = *options_.top_k;
+  const auto line = lines_.emplace(request, Line{.timeline = std::move(timeline), .sampler = Sampler(settings, rows, padding_, kernels_), .text = std::move(text)}).first;
+  if (by_rejection) line->second.drawn.emplace(size_t(rows));
   return {};
 }
 
 // The head computes what the text is likely to need: more, the more the text has shown.
 void ModelWriter::expect(std::span<const int32_t> tokens) {
   if (!likely_) return;
-  likely_->add(tokens);
+  for (const int32_t& token : tokens) likely_->add(own(token));
   if (likely_tiles_ == likely_->tiles().size()) return;
   pass_->restrict_head(likely_->tiles());
   likely_tiles_ = likely_->tiles().size();
@@ -123,24 +135,30 @@ bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int
   Line& line = lines_.at(request);
   Timeline& t = line.timeline;
   t.clear_window();
+  if (line.drawn) line.drawn->clear();
+  const auto text = own(line, committed), next = own(pending);
   const int64_t late = behind(line, int64_t(committed.size()));
+  if (next.empty() || t.length() + (read_tokens > 0 ? read_tokens : late) + int64_t(next.size()) > t.capacity()) return false;
   if (read_tokens > 0 && read_tokens < late) {
-    if (!read(t, committed.first(size_t(kFirst)))) return false;
+    if (!read(t, text.first(size_t(kFirst)))) return false;
     line.skipped = late - read_tokens;
     read_tokens -= kFirst;
   }
-  if (read_tokens > 0 && !read(t, committed.last(size_t(behind(line, int64_t(committed.size())))))) return false;
-  line.catch_up = int(behind(line, int64_t(committed.size())));
-  if (line.catch_up > kCatchUpRows || t.length() + line.catch_up + 1 > t.capacity()) return false;
+  if (read_tokens > 0 && !read(t, text.last(size_t(behind(line, int64_t(committed.size())))))) return false;
+  const int64_t catch_up = behind(line, int64_t(committed.size()));
+  line.known = int(catch_up) + int(next.size());
+  if (line.known > kCatchUpRows + 1) return false;
   int parent = Timeline::kRoot;
-  for (const int32_t token : committed.last(size_t(line.catch_up))) parent = t.add_row(token, parent);
-  t.add_row(pending, parent);
+  for (const int32_t token : text.last(size_t(catch_up))) parent = t.add_row(token, parent);
+  for (const int32_t token : next) parent = t.add_row(token, parent);
   return line.started = true;
 }
 
-bool ModelWriter::room(int64_t request) const {
-  const Timeline& t = lines_.at(request).timeline;
-  return t.rows() < Timeline::kWindowRows && t.length() + t.rows() + 1 < t.capacity();
+bool ModelWriter::room(int64_t request, int32_t drafted) const {
+  const Line& line = lines_.at(request);
+  const Timeline& t = line.timeline;
+  const int rows = int(own(drafted).size());
+  return (!line.drawn || line.drawn->room()) && rows > 0 && t.rows() + rows <= Timeline::kWindowRows && t.length() + t.rows() + rows < t.capacity();
 }
 
 void ModelWriter::ask(std::span<const Ask> asks) {
@@ -148,8 +166,10 @@ void ModelWriter::ask(std::span<const Ask> asks) {
   pass_->clear();
   for (const Ask& a : asks) {
     Timeline& t = lines_.at(a.request).timeline;
-    if (!a.drafted.empty()) t.add_row(a.drafted.back(), t.rows() - 1);
-    pass_->window(t, a.drafted.empty() ? 0 : t.rows() - 1);
+    const int first = a.drafted.empty() ? 0 : t.rows();
+    if (!a.drafted.empty())
+      for (const int32_t token : own(a.drafted.back())) t.add_row(token, t.rows() - 1);
+    pass_->window(t, first);
   }
   const int rows = pass_->rows();
   model_.forward(*pass_);
@@ -157,7 +177,7 @@ void ModelWriter::ask(std::span<const Ask> asks) {
   int logit_row = 0;
   for (const Ask& a : asks) {
     Line& line = lines_.at(a.request);
-    logit_row += a.drafted.empty() ? line.timeline.rows() : 1;
+    logit_row += a.drafted.empty() ? line.timeline.rows() : int(own(a.drafted.back()).size());
     answer(a, line, pass_->logits(logit_row - 1));
   }
 }
@@ -171,6 +191,11 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
   const int64_t position = int64_t(ask.committed.size() + path.size());
   const bool sampled = !line.sampler.settings().greedy();
   *ask.out = {};
+  if (translator_) {
+    translator_->scatter(logits, target_row_);
+    logits = target_row_;
+  }
+  if (line.drawn) return answer_drawn(ask, line, logits, path);
   const int32_t first = line.sampler.choose(logits, position, ask.committed, path);
   const float p = top_probability(kernels_, logits, first);
   if (p < options_.min_probability) return;
@@ -182,23 +207,33 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
   if (second != first && q > 0.01f) ask.out->add(runner_up(second, std::min(q, 1.0f), sampled));
 }
 
+// One token, drawn. Whether there is an answer may not depend on what was drawn.
+void ModelWriter::answer_drawn(const Ask& ask, Line& line, std::span<const float> logits, std::span<const int32_t> path) {
+  const auto surest = int32_t(kernels_.argmax(logits.data(), int64_t(logits.size())));
+  if (top_probability(kernels_, logits, surest) < options_.min_probability) return;
+  const SamplingSettings& settings = line.sampler.settings();
+  const double uniform = RejectionNoise{settings.seed, settings.stream}.draft(int64_t(ask.committed.size() + path.size()), int(ask.drafted.size()));
+  const int32_t token = draw(line.drawn->add(line.sampler, logits, ask.committed, path), uniform);
+  ask.out->add(first_guess(token, top_probability(kernels_, logits, token), !settings.greedy()));
+}
+
 void ModelWriter::observe(int64_t request, std::span<const int32_t> drafted, const DraftOutcome& outcome) {
   const auto found = lines_.find(request);
   if (found == lines_.end()) return;
-  for (const int32_t row : outcome.acceptance->path().subspan(1)) expect({&outcome.draft->tree.tokens[size_t(row)], 1});
-  expect({&outcome.acceptance->next, 1});
-  if (!found->second.started) return;
   Line& line = found->second;
-  line.started = false;
-  std::array<int32_t, kMaxDraftRows> path;
-  size_t length = 0;
-  for (; int(length) < line.catch_up + 1; ++length) path[length] = int32_t(length);  // the pending token's row too
   const auto accepted = outcome.acceptance->path();
-  for (size_t i = 0; i < drafted.size() && int(length) < line.timeline.rows() && i + 1 < accepted.size(); ++i) {
-    if (outcome.draft->tree.tokens[size_t(accepted[i + 1])] != drafted[i]) break;
-    path[length] = int32_t(length), ++length;
-  }
-  if (!line.timeline.commit({path.data(), length})) line.timeline.clear_window();
+  const auto token_of = [&](int32_t row) -> const int32_t& { return outcome.draft->tree.tokens[size_t(row)]; };
+  for (const int32_t row : accepted.subspan(1)) expect({&token_of(row), 1});
+  expect({&outcome.acceptance->next, 1});
+  if (translator_)
+    for (const int32_t row : accepted) translator_->append(token_of(row), line.text);
+  if (!line.started) return;
+  line.started = false;
+  int length = line.known;
+  for (size_t i = 0; i < drafted.size() && i + 1 < accepted.size() && token_of(accepted[i + 1]) == drafted[i]; ++i) length += int(own(drafted[i]).size());
+  std::array<int32_t, kMaxDraftRows> path;
+  std::iota(path.begin(), path.end(), 0);
+  if (!line.timeline.commit({path.data(), size_t(std::min(length, line.timeline.rows()))})) line.timeline.clear_window();
 }
 
 }  // namespace outrider

@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "draft/drafter.h"
+#include "draft/drawn_rows.h"
 #include "draft/likely.h"
 #include "draft/source.h"
+#include "draft/translator.h"
 #include "model/model.h"
 #include "model/pass.h"
 #include "sample/sampler.h"
@@ -35,10 +37,12 @@ class ModelWriter {
   };
   // Bytes make() will reserve beside the weights.
   static size_t bytes(const ModelPlan& plan, const Options& options);
-  // Model, pool, kernels and clock must outlive the writer. Check compare_vocabularies first.
-  static Result<std::unique_ptr<ModelWriter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options);
+  // Model, pool, kernels and clock must outlive the writer. `translator` where the target numbers its tokens otherwise: all tokens that
+  // are passed here, guesses included, are the target's.
+  static Result<std::unique_ptr<ModelWriter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options,
+                                                   std::unique_ptr<const Translator> translator = nullptr);
 
-  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling);
+  Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling, bool by_rejection = false);
   void end(int64_t request);
 
   // Text that must be read before the next ask: all that is not known yet, or, at the start of a request, less: its first tokens (which
@@ -54,8 +58,8 @@ class ModelWriter {
   // Opens a round: reads `read` tokens of text and lines up the rest. False when there is no room.
   bool start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read);
 
-  // Whether another place can be asked for in this round.
-  bool room(int64_t request) const;
+  // Whether the place behind `drafted` can be asked for in this round.
+  bool room(int64_t request, int32_t drafted) const;
 
   struct Ask {
     int64_t request;
@@ -64,6 +68,9 @@ class ModelWriter {
     std::span<const int32_t> drafted;  // the path so far: one token longer than at the last ask of this round
     Guesses* out;                      // its choice, then the runner-up; evidence classes as in model_evidence()
   };
+  // By rejection: what the token at a place of this round was drawn from. Valid until the next start().
+  Distribution drawn_from(int64_t request, size_t place) const { return lines_.at(request).drawn->at(place); }
+
   // One pass for all.
   void ask(std::span<const Ask> asks);
 
@@ -74,13 +81,21 @@ class ModelWriter {
   struct Line {
     Timeline timeline;
     Sampler sampler;
+    std::vector<int32_t> text{};  // what is committed, in our tokens, where they are not the target's
+    std::optional<DrawnRows> drawn{};  // for acceptance by rejection
     int64_t skipped = 0;  // tokens after the first few that were never read: ours stand so much nearer to the start
-    int catch_up = 0;     // leading window rows: committed by the target, not yet by us
+    int known = 0;        // leading window rows: the target's text, the pending token included
     bool started = false; // in this round
   };
-  ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options);
+  ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::unique_ptr<const Translator> translator);
   void answer(const Ask& ask, Line& line, std::span<float> logits);
-  int64_t behind(const Line& line, int64_t committed) const { return committed - line.timeline.length() - line.skipped; }
+  void answer_drawn(const Ask& ask, Line& line, std::span<const float> logits, std::span<const int32_t> path);
+  // In our tokens.
+  std::span<const int32_t> own(const Line& line, std::span<const int32_t> committed) const { return translator_ ? line.text : committed; }
+  std::span<const int32_t> own(const int32_t& token) const { return translator_ ? translator_->read(token) : std::span(&token, 1); }
+  int64_t behind(const Line& line, int64_t committed) const {
+    return (translator_ ? int64_t(line.text.size()) : committed) - line.timeline.length() - line.skipped;
+  }
   bool read(Timeline& timeline, std::span<const int32_t> text);
   void expect(std::span<const int32_t> tokens);
   double predict_ms(int rows, int64_t context, const StepCosts* target) const;
@@ -89,6 +104,8 @@ class ModelWriter {
   const kernels::Kernels& kernels_;
   const Clock& clock_;
   Options options_;
+  std::unique_ptr<const Translator> translator_;
+  std::vector<float> target_row_;  // logits by the target's ids
   std::optional<PagePool> pages_;
   std::optional<Pass> pass_;
   std::optional<PrefixCache> kept_;

@@ -155,7 +155,8 @@ class PredictionReader final : public Reader {
 
 Result<std::unique_ptr<Reader>> PredictionSource::open(const SourceRequest& request) {
   if (request.prediction.empty()) return Error{"no prediction was given", ""};
-  return std::unique_ptr<Reader>(std::make_unique<PredictionReader>(request.prediction));
+  const size_t length = std::min(request.prediction.size(), size_t(request.context));  // no answer is longer
+  return std::unique_ptr<Reader>(std::make_unique<PredictionReader>(request.prediction.first(length)));
 }
 
 }  // namespace outrider

@@ -17,6 +17,7 @@ class RecycleSource final : public Source {
   RecycleSource() : RecycleSource(Options()) {}
   explicit RecycleSource(Options options) : pairs_(options.pairs), tokens_(options.tokens) {}
 
+  static size_t bytes(Options options) { return size_t(options.pairs + options.tokens) * sizeof(Place); }
   std::string_view name() const override { return "recycle"; }
   // Readers must not outlive the source.
   Result<std::unique_ptr<Reader>> open(const SourceRequest& request) override;

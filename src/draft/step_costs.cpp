@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
 constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
+constexpr int kFewRows = 8;          // up to here reading the weights is the limit
 constexpr int kManyRows = 36;        // from here on arithmetic is the limit
 constexpr double kLive = 0.25, kSlow = 0.1;  // weights of the newest sample
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
@@ -50,7 +51,7 @@ void StepCosts::learn(int rows, int64_t context, double ms) {
   Bucket& b = buckets_[size_t(index(context))];
   const double expected = predict_ms(rows, context);
   if (expected == 0) {
-    if (rows == 1) b.one_row_ms = ms / live_;
+    if (rows <= kFewRows) b.one_row_ms = ms / live_ / (1 + kMoreRow * (rows - 1));
     return;
   }
   if (b.one_row_ms == 0) b.one_row_ms = rows == 1 ? ms / live_ : predict_ms(1, context) / live_;  // a neighbour's, until a row alone is seen here

@@ -14,9 +14,14 @@ size_t hash(const Tail& tail, int run) {
   return size_t(h);
 }
 
+size_t places_for(int64_t capacity) { return std::bit_ceil(size_t(std::max<int64_t>(capacity, 2))); }
+
 }  // namespace
 
-SuffixIndex::SuffixIndex(int64_t capacity) : tokens_(std::bit_ceil(size_t(std::max<int64_t>(capacity, 2)))), mask_(tokens_.size() - 1) {
+// The tokens, and in each chain one place back and two slots for each.
+size_t SuffixIndex::bytes(int64_t capacity) { return places_for(capacity) * sizeof(int32_t) * (1 + 3 * std::tuple_size_v<decltype(chains_)>); }
+
+SuffixIndex::SuffixIndex(int64_t capacity) : tokens_(places_for(capacity)), mask_(tokens_.size() - 1) {
   for (size_t i = 0; i < chains_.size(); ++i) {
     chains_[i].run = 4 >> i;
     chains_[i].latest.assign(2 * tokens_.size(), kNone);

@@ -31,6 +31,7 @@ class SuffixIndex {
 
   // Remembers the latest `capacity` tokens, rounded up to a power of two. No memory is taken later.
   explicit SuffixIndex(int64_t capacity);
+  static size_t bytes(int64_t capacity);
   void append(int32_t token);
   void clear();
   int32_t size() const { return size_; }  // tokens appended so far: places are numbered below it

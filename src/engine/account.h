@@ -35,6 +35,9 @@ struct RequestAccount {
   double submitted_ms = 0, first_token_ms = 0, last_token_ms = 0, finished_ms = 0;
   int64_t first_batch_tokens = 0;  // tokens that left together with the first
 
+  // Time of plain decoding over that of the rounds, both measured in this run; 0 when neither was.
+  double speedup() const { return plain_ms > 0 && plain_ms > gained_ms ? plain_ms / (plain_ms - gained_ms) : 0; }
+
   // (N − n1) / (tN − t1): the rate after the first tokens, by the clock on the wall. 0 when nothing followed.
   double decode_tokens_per_s() const {
     const double ms = last_token_ms - first_token_ms;

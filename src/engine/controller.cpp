@@ -10,7 +10,7 @@ namespace {
 constexpr int kStale = 64;           // steps after which the price of plain decoding is measured again
 constexpr double kAllowance = 0.01;  // of the time spent and expected: what drafting may be behind before it must be careful,
 constexpr double kReserve = 0.022;   // and before it stops
-constexpr double kInvestment = 0.03; // the same for reading text
+constexpr double kInvestment = 0.05; // the same for reading text
 constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
 constexpr double kFade = 0.97;       // of the rate, a step
 

@@ -2,7 +2,7 @@
 // Runs requests on a model: continuous batching, chunked prompts, speculation. One thread calls it; the pool works for it.
 //
 // Law 1: a request's tokens depend on its own prompt, seed and settings alone: not on the drafter, its neighbours, the number of
-// threads, or whether its prompt was cached.
+// threads, or whether its prompt was cached. A request that asks for acceptance by rejection gives that up.
 #include <deque>
 #include <map>
 #include <memory>
@@ -45,8 +45,10 @@ class Engine {
   // One pass of the target. The record is also kept by records().
   StepRecord step();
 
+  static constexpr int8_t kOwn = -1;  // the target's next choice
   struct Answer {
     std::vector<TokenId> tokens;
+    std::vector<int8_t> sources;  // who drafted each token, an index into draft_sources(); kOwn: nobody
     Finish finish = Finish::running;
     RequestAccount account;
   };
@@ -74,6 +76,7 @@ class Engine {
     int first_logits = -1;  // its first row of logits in this step
     Draft draft{};
     Acceptance acceptance{};
+    std::vector<TokenProbability> probabilities{};  // of one row, for acceptance by rejection
     Ledger ledger{};
     int emitted = 0;        // in this step
     std::span<const TokenId> unread() const { return std::span(request.prompt).subspan(size_t(timeline.length())); }
@@ -88,6 +91,9 @@ class Engine {
   void accept(StepRecord& record);
   void commit(StepRecord& record);
   TokenId choose(Sequence& s, int row);
+
+  // rejection.cpp
+  Acceptance accept_by_rejection(Sequence& s);
 
   // drafting.cpp
   void plan_drafts(StepRecord& record);

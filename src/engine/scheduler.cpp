@@ -97,7 +97,9 @@ void Engine::admit() {
     Sampler sampler(request.sampling, int32_t(model_.config().vocabulary), padding_, *kernels_);
     auto s = std::make_unique<Sequence>(Sequence{.id = id, .request = std::move(request), .timeline = std::move(timeline), .sampler = std::move(sampler), .answer = &answer});
     answer.tokens.reserve(size_t(std::max<int64_t>(0, tokens_left(*s))));
-    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, {s->request.prompt, s->request.prediction, s->request.sampling}).ok();
+    answer.sources.reserve(answer.tokens.capacity());
+    if (s->request.by_rejection()) s->probabilities.resize(size_t(model_.config().vocabulary));
+    s->drafting = drafter_ && s->request.max_draft > 0 && drafter_->begin(id, {s->request.prompt, s->request.prediction, s->request.sampling, s->request.by_rejection()}).ok();
     if (tokens_left(*s) <= 0) finish(*s, Finish::length);
     running_.push_back(std::move(s));
   }
@@ -130,12 +132,14 @@ void Engine::emit(Sequence& s, StepRecord& record) {
   const double now_ms = clock_.now_ms();
   int delivered = 0;
   for (int i = 0; i <= accepted && s.answer->finish == Finish::running; ++i) {
-    const TokenId token = i < accepted ? s.draft.tree.tokens[size_t(s.acceptance.rows[size_t(i + 1)])] : s.acceptance.next;
+    const size_t row = i < accepted ? size_t(s.acceptance.rows[size_t(i + 1)]) : 0;
+    const TokenId token = row > 0 ? s.draft.tree.tokens[row] : s.acceptance.next;
     if (!s.request.ignore_end && model_.vocabulary().ends_generation(token)) {
       finish(s, Finish::stop);
       break;
     }
     s.answer->tokens.push_back(token);
+    s.answer->sources.push_back(row > 0 ? int8_t(s.draft.source[row]) : kOwn);
     ++delivered;
     if (s.request.stop && s.request.stop->push(token)) finish(s, Finish::stop);
     else if (tokens_left(s) <= 0) finish(s, Finish::length);

@@ -64,7 +64,8 @@ void Engine::accept(StepRecord& record) {
   const double start_ms = clock_.now_ms();
   pool_.run(int64_t(running_.size()), [&](int64_t i) {
     Sequence& s = *running_[size_t(i)];
-    if (!s.reading) s.acceptance = outrider::accept(s.draft.tree, [&](int row) { return choose(s, row); });
+    if (s.reading) return;
+    s.acceptance = s.request.by_rejection() ? accept_by_rejection(s) : outrider::accept(s.draft.tree, [&](int row) { return choose(s, row); });
   });
   if (drafter_ && drafter_->wants_top()) find_top_tokens();
   record.sample_ms = clock_.now_ms() - start_ms;

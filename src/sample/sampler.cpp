@@ -154,13 +154,16 @@ int Sampler::choose_greedy(std::span<const float> row) {
   return best >= 0 && row[size_t(best)] > -kInfinity ? best : -1;
 }
 
+// A row to draw from: its maximum is finite, or −inf when nothing is left.
+ScannedRow Sampler::scan(std::span<const float> row) {
+  const auto scanned = [&](std::span<const float> r) { return ScannedRow{r, maxima_.data(), kernels_.block_max(r.data(), int64_t(r.size()), maxima_.data())}; };
+  const ScannedRow first = scanned(row);
+  return std::isfinite(first.max) ? first : scanned(without_nan(row));
+}
+
 int Sampler::choose_random(std::span<const float> logits, int64_t position) {
-  const auto scan = [&](std::span<const float> r) { return ScannedRow{r, maxima_.data(), kernels_.block_max(r.data(), int64_t(r.size()), maxima_.data())}; };
-  ScannedRow row = scan(logits);
-  if (!std::isfinite(row.max)) {
-    row = scan(without_nan(logits));
-    if (row.max == -kInfinity) return -1;
-  }
+  const ScannedRow row = scan(logits);
+  if (row.max == -kInfinity) return -1;
   Race race(PositionNoise(settings_.seed, settings_.stream, position), double(settings_.temperature));
   if (truncation_.active()) {
     for (const Candidate& c : truncation_.keep(row, kernels_)) race.offer(double(c.logit) - double(row.max), c.token);

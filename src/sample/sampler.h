@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "sample/distribution.h"
 #include "sample/settings.h"
 #include "sample/truncate.h"
 
@@ -34,12 +35,18 @@ class Sampler {
   // lowest id that is allowed.
   int choose(std::span<const float> logits, int64_t position, std::span<const int32_t> history, std::span<const int32_t> ancestors);
 
+  // What choose() chooses from at that place: the same chain up to the noise. Written to `out`, which must hold a row; greedy settings
+  // give one token. Allocates nothing.
+  Distribution distribution(std::span<const float> logits, std::span<const int32_t> history, std::span<const int32_t> ancestors,
+                            std::span<TokenProbability> out);
+
   const SamplingSettings& settings() const { return settings_; }
 
  private:
   std::span<const float> edited_row(std::span<const float> logits, std::span<const int32_t> history, std::span<const int32_t> ancestors);
   void apply_penalties(std::span<const int32_t> history, std::span<const int32_t> ancestors);
   std::span<const float> without_nan(std::span<const float> row);
+  ScannedRow scan(std::span<const float> row);
   int choose_greedy(std::span<const float> row);
   int choose_random(std::span<const float> logits, int64_t position);
 

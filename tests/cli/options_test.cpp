@@ -120,6 +120,28 @@ TEST(Spec, KindsKeysAndTheirErrors) {
     EXPECT_NE((r.error().message + r.error().hint).find(word), std::string::npos) << r.error().message << "; " << r.error().hint;
   }
   EXPECT_FALSE(parse_spec({"model"}, false).ok());
+  const auto own = parse_spec({"model:temp=0.5,top_k=7"}, true);
+  ASSERT_TRUE(own.ok());
+  EXPECT_EQ(own->draft_temperature, 0.5f);
+  EXPECT_EQ(own->draft_top_k, 7);
+}
+
+TEST(Spec, DefaultsOfKeysAreThoseOfThePlan) {
+  const auto plan = parse_spec({"lookup", "model"}, true);
+  std::vector<std::string> specs;
+  for (const SpecKind& kind : spec_kinds())
+    for (const SpecKey& key : spec_keys(kind.name))
+      if (!key.fallback.empty() && (kind.name == "lookup" || kind.name == "model")) specs.push_back(std::string(kind.name) + ":" + std::string(key.name) + "=" + std::string(key.fallback));
+  const auto spelled = parse_spec(specs, true);
+  ASSERT_TRUE(plan.ok() && spelled.ok());
+  EXPECT_EQ(spelled->limits.max, plan->limits.max);
+  EXPECT_EQ(spelled->limits.min, plan->limits.min);
+  EXPECT_EQ(spelled->limits.min_probability, plan->limits.min_probability);
+  EXPECT_EQ(spelled->model_max, plan->model_max);
+  EXPECT_EQ(spelled->width, plan->width);
+  EXPECT_EQ(spelled->fixed, plan->fixed);
+  EXPECT_EQ(spelled->exact, plan->exact);
+  EXPECT_EQ(spelled->source_options.shortest_match, plan->source_options.shortest_match);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ TEST(StepCosts, KnowsNothingAtFirst) {
   StepCosts c;
   EXPECT_FALSE(c.known(0));
   EXPECT_EQ(c.predict_ms(4, 100), 0);
-  c.learn(4, 100, 30);  // what one row costs must be seen first
+  c.learn(16, 100, 50);  // what few rows cost must be seen first
   EXPECT_FALSE(c.known(100));
   c.learn(1, 100, 25);
   EXPECT_TRUE(c.known(100));
@@ -34,6 +34,12 @@ TEST(StepCosts, FollowsTheMachine) {
   for (int times = 0; times < 12; ++times) c.learn(5, 0, 2 * staircase(5));
   EXPECT_NEAR(c.predict_ms(5, 0) / (2 * staircase(5)), 1, 0.1);
   EXPECT_GT(c.predict_ms(1, 0), 1.4 * staircase(1));
+}
+
+TEST(StepCosts, TwoRequestsTellWhatOneRowCosts) {
+  StepCosts c;
+  c.learn(2, 100, 25.5);
+  EXPECT_NEAR(c.predict_ms(1, 100), 25, 0.01);
 }
 
 TEST(StepCosts, PromptsTellWhatManyRowsCost) {

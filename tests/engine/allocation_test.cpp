@@ -79,7 +79,7 @@ SamplingSettings settings(const std::string& name) {
 TEST(Law5, StepsAllocateNothing) {
   Fixture f;
   for (const char* kind : {"off", "lookup", "recycle", "model", "all", "automatic"}) {
-    for (const char* sampling : {"greedy", "default", "everything", "temperature alone"}) {
+    for (const char* sampling : {"greedy", "default", "everything", "temperature alone", "by rejection"}) {
       auto engine = Engine::make(*f.model, f.kernels, f.pool, f.clock, f.drafter(kind), {.context = 600, .requests = 2});
       ASSERT_TRUE(engine.ok());
       int64_t last = 0;
@@ -87,6 +87,7 @@ TEST(Law5, StepsAllocateNothing) {
         Request request;
         for (int i = 0; i < 40; ++i) request.prompt.push_back(97 + i % (7 + r));
         request.max_tokens = 400, request.ignore_end = true, request.sampling = settings(sampling);
+        if (std::string_view(sampling) == "by rejection") request.acceptance = AcceptRule::rejection;
         const auto id = (*engine)->submit(request);
         ASSERT_TRUE(id.ok());
         last = *id;

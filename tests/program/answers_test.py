@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What a call prints: text, the line of figures, the object of --json and whether its numbers add up (C14, C15, C17, C26, C38)."""
-import unittest
+import collections, unittest
 from support import FIGURES, SMOL, ProgramTest, run
 
 RAW = ["-m", SMOL, "--raw", "--temp", "0"]
-SELF = ["--draft", SMOL, "--spec", "model", "--draft-max", "8", "--draft-p-min", "0"]
+SELF = ["--draft", SMOL, "--spec", "model:exact=1,fixed=1,width=1", "--draft-max", "8"]  # always right, and drafting however slow the machine is at the moment
 COPY = "Repeat this line exactly five times: the quick brown fox jumps over the lazy dog"
 FIELDS = "text tokens prompt_tokens completion_tokens finish_reason seed timings draft".split()
-TIMINGS = "load_ms prompt_ms ttft_ms decode_ms total_ms decode_tok_per_s".split()
-DRAFT = "kind rounds drafted accepted emitted_per_round accepted_by_position drafted_by_position".split()
+TIMINGS = "load_ms prompt_ms ttft_ms decode_ms total_ms draft_ms verify_ms sample_ms rest_ms decode_tok_per_s".split()
+DRAFT = "kind rounds drafted accepted emitted_per_round sources accepted_by_position drafted_by_position plain_ms gained_ms speedup".split()
 
 
 class Output(ProgramTest):
@@ -17,6 +17,24 @@ class Output(ProgramTest):
         self.assertEqual(len(outcome.lines), 1, outcome)
         self.assertRegex(outcome.lines[0], r"^\d+ tokens?, first after [\d.]+ s, [\d.]+ tok/s")
         self.assertEqual(outcome.text, self.answer("-m", SMOL, "-p", "hi", "--temp", "0", "-n", "12")["text"] + "\n")
+
+    def test_the_line_of_figures_tells_who_wrote(self):
+        line = run(*RAW, "-p", "1, 2, 3,", "-n", "40", *SELF).lines[-1]
+        self.assertRegex(line, r"^40 tokens, first after [\d.]+ s, [\d.]+ tok/s, \d+ rounds, [\d.]+ a round \(model \d+ %, itself \d+ %\), [\d.]+ × its own plain steps$")
+        self.assertNotIn("round", run(*RAW, "-p", "1, 2, 3,", "-n", "40", "--spec", "off").lines[-1])
+
+    def test_a_prediction_is_drafted(self):
+        tell = ["-m", SMOL, "-p", "Tell me about harbours.", "--temp", "0", "-n", "150"]
+        plain = self.answer(*tell, "--spec", "off")
+        half = plain["text"].find(" ", len(plain["text"]) // 2)
+        path = self.file("expected.txt", plain["text"][:half] + " something else" + plain["text"][half:])
+        got = self.answer(*tell, "--prediction", path, "--spec", "prediction:fixed=1,max=15")
+        self.assertEqual(got["tokens"], plain["tokens"])
+        self.assertGreater(got["draft"]["accepted"], 0.8 * got["completion_tokens"])
+        self.assertGreater(self.answer(*tell, "--prediction", path)["draft"]["accepted"], 0.5 * got["completion_tokens"])  # also when left to itself
+        self.assertEqual(self.answer(*tell, "--prediction", self.file("empty.txt", ""))["tokens"], plain["tokens"])
+        outcome = self.answered(run(*tell, "--prediction", path, "--spec", "lookup"))
+        self.assertTrue("warning" in outcome.lines[0] and "prediction is not used" in outcome.lines[0], outcome)
 
     def test_no_command_is_run(self):
         expected = run("run", *RAW, "-p", "1, 2, 3,", "-n", "6").out
@@ -120,8 +138,8 @@ class Numbers(ProgramTest):
         raw = [*RAW, "-p", "Count: 1, 2, 3, 4, 5, 6, 7, 8,", "-n", "100", "--ignore-eos", "--steps"]
         chat = ["-m", SMOL, "-p", COPY, "-n", "100", "--temp", "0", "--steps"]
         cls.results = {name: test.answer(*(chat if name == "ends" else raw), *more) for name, more in {
-            "off": ["--spec", "off"], "ends": SELF, "ngram": ["--spec", "ngram"], "self": SELF, "both": ["--draft", SMOL, "--spec", "model", "--spec", "ngram"],
-            "at least four": ["--draft", SMOL, "--spec", "model:max=6,min=4,p_min=0.8"], "sampled": SELF + ["--temp", "1", "--seed", "3"]}.items()}
+            "off": ["--spec", "off"], "ends": SELF, "ngram": ["--spec", "ngram"], "self": SELF, "both": ["--draft", SMOL, "--spec", "model:fixed=1", "--spec", "ngram"],
+            "at least four": ["--draft", SMOL, "--spec", "model:max=6,min=4,p_min=0.3,exact=1,fixed=1,width=1"], "sampled": SELF + ["--temp", "1", "--seed", "3"]}.items()}
 
     def each(self):
         for name, result in self.results.items():
@@ -145,12 +163,36 @@ class Numbers(ProgramTest):
     def test_positions(self):
         for r in self.each():
             d = r["draft"]
-            for name in ("accepted", "drafted"):
-                counts = d[name + "_by_position"]
-                self.assertEqual(sum(counts), d[name])
-                self.assertEqual(counts, sorted(counts, reverse=True))
+            for name in ("accepted", "drafted"): self.assertEqual(sum(d[name + "_by_position"]), d[name])
+            self.assertEqual(d["accepted_by_position"], sorted(d["accepted_by_position"], reverse=True))
             self.assertEqual(len(d["accepted_by_position"]), len(d["drafted_by_position"]))
             for a, n in zip(d["accepted_by_position"], d["drafted_by_position"]): self.assertLessEqual(a, n)
+
+    def test_sources(self):
+        for r in self.each():
+            d = r["draft"]
+            self.assertEqual("+".join(s["name"] for s in d["sources"]) or "off", d["kind"])
+            for name in ("accepted", "drafted"): self.assertEqual(sum(s[name] for s in d["sources"]), d[name])
+            counts = collections.Counter(name for s in r["steps"] for name in s["sources"])
+            for s in d["sources"]: self.assertLessEqual(counts[s["name"]], s["accepted"])  # fewer where accepted tokens were cut
+            self.assertEqual(r["completion_tokens"] - counts.total(), sum(1 for s in r["steps"] if s["emitted"] > len(s["sources"])))
+
+    def test_the_source_of_every_token_is_told_when_asked_for(self):
+        got = self.answer(*RAW, "-p", "1, 2, 3,", "-n", "20", *SELF, "--show-source")
+        self.assertEqual(len(got["token_sources"]), 20)
+        self.assertEqual(got["token_sources"].count(0), got["draft"]["accepted"] - got["draft"]["cut"])
+        self.assertEqual(set(got["token_sources"]), {-1, 0})
+
+    def test_speed_against_plain_decoding(self):
+        for r in self.each():
+            d = r["draft"]
+            if d["plain_ms"] > 0: self.assertAlmostEqual(d["speedup"], d["plain_ms"] / (d["plain_ms"] - d["gained_ms"]))
+        self.assertEqual(self.results["off"]["draft"]["speedup"], 1)
+
+    def test_time_is_split(self):
+        for r in self.each():
+            t = r["timings"]
+            self.assertAlmostEqual(sum(t[part] for part in ("draft_ms", "verify_ms", "sample_ms", "rest_ms")), t["total_ms"], places=6)
 
     def test_steps_add_up(self):
         for r in self.each():

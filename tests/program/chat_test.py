@@ -62,7 +62,7 @@ class Chat(ProgramTest):
 
     def test_speculation_can_be_changed_and_never_changes_the_text(self):
         outcome = self.chat("/spec", "Hi", "/reset", "/spec off", "Hi", "/reset", "/spec on", "Hi", "/reset", "/spec ngram:max=4,match=2", "Hi")
-        self.assertEqual([line.split(": ")[1] for line in outcome.lines if line.startswith("speculation")], ["ngram", "off", "ngram", "ngram"])
+        self.assertEqual([line.split(": ")[1] for line in outcome.lines if line.startswith("speculation")], ["prediction+lookup+recycle", "off", "prediction+lookup+recycle", "lookup"])
         self.assertEqual(len(set(outcome.text.splitlines())), 1, outcome)
 
     def test_speculation_that_cannot_be(self):
@@ -73,7 +73,7 @@ class Chat(ProgramTest):
         self.assertEqual(outcome.text, self.chat("Hi").text)  # and the chat goes on
 
     def test_a_draft_model_can_be_switched_on(self):
-        outcome = self.chat("/spec off", "Hi", "/reset", "/spec model:max=4,p_min=0", "Hi", arguments=["--draft", SMOL, "--spec", "model"])
+        outcome = self.chat("/spec off", "Hi", "/reset", "/spec model:max=4,fixed=1", "Hi", arguments=["--draft", SMOL, "--spec", "model:exact=1"])
         texts = outcome.text.splitlines()
         self.assertEqual(texts[0], texts[1])
         self.assertIn("model", outcome.lines[-1])

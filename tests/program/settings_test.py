@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Settings and drafts that cannot work on a real model, and the line people type that must (C31, C32, C35, C36)."""
-import os, re, unittest
+import os, re, subprocess, unittest
 from support import FIGURES, QWEN_SMALL, SMOL, ProgramTest, run
 
 HI = ["-m", SMOL, "-p", "hi", "--temp", "0"]
@@ -11,10 +11,12 @@ class Refusals(ProgramTest):
     def test_context_of_one(self): self.refused(run(*HI, "-c", "1"), 3, "holds 1", "-c")
     def test_prompt_beyond_the_context(self): self.refused(run("-m", SMOL, "-p", "word " * 300, "-c", "256"), 3, "256")
 
-    def test_draft_with_another_vocabulary(self):
-        self.refused(run(*HI, "--draft", QWEN_SMALL), 2, "qwen2.5-coder-0.5b", "49152", "151936", "first: 0 is '<|endoftext|>'")
-        self.refused(run("verify", "-m", SMOL, "--draft", QWEN_SMALL), 2, "49152", "151936")
-        self.refused(run(*HI, "--draft", QWEN_SMALL, "-c", "60000000"), 2, "another vocabulary")  # found before memory is looked at, so before anything is loaded
+    def test_draft_that_knows_too_few_tokens(self):
+        stranger = str(self.folder / "stranger.gguf")
+        subprocess.run([os.environ["OUTRIDER_SYNTHETIC"], stranger], check=True)
+        self.refused(run(*HI, "--draft", stranger), 2, "stranger.gguf", "too few of the model's tokens", "of 49152", "same family")
+        self.refused(run("verify", "-m", SMOL, "--draft", stranger), 2, "of 49152")
+        self.refused(run(*HI, "--draft", stranger, "-c", "60000000"), 2, "too few")  # found before memory is looked at, so before anything is loaded
 
     def test_unusable_drafts(self):
         text = self.file("letter.gguf", "Dear reader, this is no model.\n")
@@ -48,10 +50,10 @@ class Verbose(ProgramTest):
 
     def test_memory_is_told_before_loading(self):
         outcome, rows = self.table()
-        self.assertEqual(set(rows), {"weights", "KV cache for 512 tokens", "buffers", "in all", "free now"})
+        self.assertEqual(set(rows), {"weights", "KV cache for 512 tokens", "buffers", "drafting without a model", "in all", "free now"})
         self.assertRegex(outcome.err, r"(?m)^\d+ threads on \d+ usable processors, kernels \w+$")
         self.assertGreater(self.table("--draft", SMOL, "--spec", "model")[1]["draft model: weights"], 0)
-        self.assertEqual(set(self.table("--draft", SMOL, "--spec", "off")[1]), set(rows))  # not used, not reserved
+        self.assertEqual(set(rows) - set(self.table("--draft", SMOL, "--spec", "off")[1]), {"drafting without a model"})  # not used, not reserved
 
     def test_also_when_it_does_not_fit(self):
         outcome = run(*HI, "-c", "60000000", "-v")
@@ -70,10 +72,21 @@ class Drafting(ProgramTest):
                 for word in ("warning", "smollm2", "not loaded", "--spec"): self.assertIn(word, outcome.lines[0])
 
     def test_draft_no_smaller_than_the_model_warns_and_is_not_used(self):
-        outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL))
+        outcome = self.answered(run(*HI, "-n", "8", "--draft", QWEN_SMALL))
         self.assertEqual(len(outcome.lines), 2, outcome)
-        for word in ("warning", "not smaller", "97 MB", "1.0", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
-        self.assertNotIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL)["draft"]["kind"])
+        for word in ("warning", "not smaller", "97 MB", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
+        self.assertNotIn("model", self.answer(*HI, "-n", "2", "--draft", QWEN_SMALL)["draft"]["kind"])
+
+    def test_a_draft_with_another_vocabulary_is_translated(self):
+        tell = ["-m", QWEN_SMALL, "-p", "Write a Python function that reverses a string.", "-n", "48"]
+        outcome = self.answered(run(*tell, "--temp", "0", "--draft", SMOL))
+        self.assertEqual(len(outcome.lines), 2, outcome)
+        for word in ("translated", "of 49152", "of 151665"): self.assertIn(word, outcome.lines[0])
+        for sampling in (["--temp", "0"], ["--temp", "0.8", "--seed", "5", "--repeat-penalty", "1.1"]):
+            plain = self.answer(*tell, *sampling, "--spec", "off")
+            drafted = self.answer(*tell, *sampling, "--draft", SMOL, "--spec", "model:fixed=1,max=6")
+            self.assertEqual(drafted["tokens"], plain["tokens"])
+            self.assertGreater(drafted["draft"]["accepted"], 4)
 
     def test_it_can_be_named_alone(self):
         name = os.path.basename(SMOL).removesuffix(".gguf")
@@ -81,9 +94,9 @@ class Drafting(ProgramTest):
         self.assertIn("draft model: weights", outcome.err)
 
     def test_it_is_used_when_asked_for(self):
-        outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL, "--spec", "model"))
+        outcome = self.answered(run(*HI, "-n", "8", "--draft", SMOL, "--spec", "model:exact=1"))
         self.assertIn("warning", outcome.lines[0], outcome)
-        self.assertIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL, "--spec", "model")["draft"]["kind"])
+        self.assertIn("model", self.answer(*HI, "-n", "2", "--draft", SMOL, "--spec", "model:exact=1")["draft"]["kind"])
 
     def test_no_drafting(self):
         for arguments in (["--draft-max", "0"], ["--spec", "off"], ["--spec", "ngram:max=0"], ["--draft", SMOL, "--spec", "off"], ["--draft", SMOL, "--draft-max", "0"]):

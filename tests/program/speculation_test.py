@@ -33,11 +33,12 @@ class Speculation(ProgramTest):
     def setUpClass(cls):
         super().setUpClass()
         upper_half = {f"blk.{i}.ffn_down.weight" for i in range(15, 30)}
-        model = ["--draft-max", "6", "--draft-p-min", "0", "--spec", "model", "--draft"]
+        model = ["--draft-max", "6", "--spec", "model:exact=1,fixed=1,width=1", "--draft"]
         cls.drafters = {
             "ngram": ["--spec", "ngram:match=1"],
             "self": [*model, SMOL],
-            "both": ["--draft", SMOL, "--spec", "model:max=3,p_min=0.3", "--spec", "ngram:max=12,match=2,long=4"],
+            "both": ["--draft", SMOL, "--spec", "model:max=3,p_min=0.3,fixed=1", "--spec", "ngram:max=12,match=2"],
+            "all": ["--draft", SMOL, "--spec", "auto"],
             "broken": [*model, zeroed(cls.folder, "broken.gguf", lambda name: name in upper_half)],
             "dead": [*model, zeroed(cls.folder, "dead.gguf", lambda name: name == "output_norm.weight")],
         }

@@ -160,6 +160,19 @@ class Chat(ProgramTest):
         self.assertEqual(t.end(), 0)
         self.assertNotIn("> ", t.seen)
 
+    def test_sources_have_colours_on_a_terminal_only(self):
+        arguments = ["-n", "40", "-p", "Repeat: a b c a b c a b c", "--spec", "lookup:fixed=1", "--show-source"]
+        plain = run("-m", SMOL, "--temp", "0", *arguments)
+        self.assertNotRegex(plain.err + plain.text, r"\x1b")
+        self.assertEqual(len(plain.lines), 1)
+        t = self.open(*arguments)
+        t.wait_for("tokens by source: \x1b\\[34mlookup blue\x1b\\[0m, the model itself plain\r\n")
+        t.end()
+        answer = t.seen[t.mark:]
+        self.assertIn("\x1b[34m", answer)
+        shown = re.sub(r"\x1b\[\d+m", "", answer).replace("\r\n", "\n")
+        self.assertTrue(shown.startswith(plain.text), (shown, plain.text))
+
     def test_the_bar_is_for_terminals_only(self):
         t = self.open("-n", "2", "-p", "Hi")
         t.end()

@@ -17,6 +17,7 @@ def good_value(option):
     if option["type"] == "flag": return []
     if "choices" in option: return [option["choices"].split("|")[0]]
     if option["type"] in ("integer", "number"): return ["1"]
+    if option["name"] == "prediction": return [__file__]  # read before the model
     return [option.get("default") or "20+1"]
 
 
@@ -127,6 +128,9 @@ class Arguments(ProgramTest):
     def test_missing_prompt_file(self):
         self.refused(run("-m", "nowhere.gguf", "-f", "/nowhere/prompt.txt"), 1, "/nowhere/prompt.txt", "No such file")
 
+    def test_missing_prediction(self):
+        self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--prediction", "/nowhere/expected.txt"), 1, "prediction", "/nowhere/expected.txt", "No such file")
+
     def test_speculation_that_is_none(self):
         for spec, words in [("foo", ["«foo»", "ngram", "model"]), ("ngram:mx=3", ["«mx»", "max, min"]), ("ngram:max=99", ["«99»", "0 to 31"]), ("ngram:max=x", ["«x»"]),
                             ("model:p_min=7", ["«7»", "0 to 1"]), ("ngram:max", ["«max»"])]:
@@ -216,6 +220,16 @@ class Help(ProgramTest):
             self.assertTrue({"name", "aliases", "type", "environment", "group", "help", "commands"} <= set(o), o)
             self.assertEqual("range" in o, o["type"] in ("integer", "number"), o)
         self.assertEqual(len({o["name"] for o in options()}), len(options()))
+
+    def test_who_may_draft_is_listed_with_keys_and_defaults(self):
+        [spec] = [o for o in options() if o["name"] == "spec"]
+        kinds = {k["name"]: {key["name"]: key for key in k["keys"]} for k in spec["kinds"]}
+        self.assertEqual(set(kinds), {"model", "prediction", "lookup", "recycle"})
+        self.assertEqual((kinds["model"]["max"]["range"], kinds["lookup"]["match"]["default"]), ([0, 31], "1"))
+        self.assertNotIn("p_min", kinds["lookup"])
+        text = run("run", "--help").text
+        for kind in kinds: self.assertRegex(text, rf"(?m)^ +{kind} ")
+        for kind, key in (("model", "p_min=0"), ("lookup", "match=1"), ("KIND", "width=4")): self.assertIn(f"{kind}:{key} ", text)
 
     def test_version(self):
         self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avxvnni|avx512)\n$")

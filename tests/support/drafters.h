@@ -14,8 +14,8 @@ struct Drafters {
   int64_t context = 512;
   int requests = 4;
 
-  std::unique_ptr<ModelWriter> writer(const Model& model, float p_min = 0, kernels::KvType kv = kernels::KvType::f16) const {
-    auto w = ModelWriter::make(model, kernels, pool, clock, {.k_type = kv, .v_type = kv, .context = context, .requests = requests, .min_probability = p_min, .whole_head = true});
+  std::unique_ptr<ModelWriter> writer(const Model& model, float p_min = 0, kernels::KvType kv = kernels::KvType::f16, std::unique_ptr<const Translator> translator = nullptr) const {
+    auto w = ModelWriter::make(model, kernels, pool, clock, {.k_type = kv, .v_type = kv, .context = context, .requests = requests, .min_probability = p_min, .whole_head = true}, std::move(translator));
     EXPECT_TRUE(w.ok());
     return std::move(*w);
   }
