@@ -82,6 +82,7 @@ class Chat {
     Request request;
     request.prompt = std::move(*prompt), request.prediction = prediction_, request.sampling = sampling_;
     request.max_tokens = values_.integer("predict"), request.ignore_end = values_.flag("ignore-eos");
+    request.acceptance = accept_rule(values_);
     auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [&](std::string_view piece, int source) { return colours.show(piece, source); });
     forget_interrupt();
     if (!result) return report(result.error()), false;

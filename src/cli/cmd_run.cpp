@@ -33,6 +33,7 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   Request request;
   request.prompt = std::move(*prompt), request.prediction = std::move(prediction), request.sampling = std::move(*sampling);
   request.max_tokens = values.integer("predict"), request.ignore_end = values.flag("ignore-eos");
+  request.acceptance = accept_rule(values);
   const bool json = values.flag("json");
   const SourceColours colours((*engine)->draft_sources(), !json && values.flag("show-source"));
   colours.tell_legend();

@@ -72,6 +72,8 @@ constexpr Option kOptionTable[] = {
     {"draft-top-k", "", Kind::integer, "K", "", 0, 1 << 24, "", "Speculation", "top-k of the draft model; default: that of the answer", kRun},
     {"draft-cache-type-k", "-ctkd,--cache-type-k-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's keys", kRun},
     {"draft-cache-type-v", "-ctvd,--cache-type-v-draft", Kind::text, "TYPE", "f16", 0, 0, "f16|q8_0", "Speculation", "type of the draft model's values", kRun},
+    {"accept", "", Kind::text, "RULE", "equality", 0, 0, "equality|rejection", "Speculation",
+     "when a drafted token stands. equality: the text is that of plain decoding; rejection, to compare: another text, of the same distribution", kRun},
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
      "auto: all together, weighed against what they cost; off: nobody; or who may draft, one kind each time it is given", kRun},
 

@@ -57,6 +57,8 @@ void warn_without_template(const Vocabulary& vocabulary) {
 
 std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& text) { return tokenizer.encode(text, {.parse_special = true, .add_special = true}); }
 
+AcceptRule accept_rule(const Values& values) { return values.text("accept") == "rejection" ? AcceptRule::rejection : AcceptRule::equality; }
+
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model) {
   const SamplingAdvice& advice = model.config().advice;
   SamplingSettings s;

@@ -21,6 +21,9 @@ std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& t
 // Options of the user before the model file's advice before our defaults; a random seed where none is given.
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model);
 
+// --accept.
+AcceptRule accept_rule(const Values& values);
+
 // -i, or nobody to get a prompt from but a terminal.
 bool wants_chat(const Values& values);
 // The prompt text of a call: -p (or words in its place), -f, or standard input when it is no terminal. None where there is only a person to ask.

@@ -94,6 +94,15 @@ class Speculation(ProgramTest):
         tokens = self.same(["-m", SMOL, "--raw", "-p", "The sky is", "--temp", "0", "-n", "6", "--logit-bias", "339+100"], ["self"])["off"]["tokens"]
         self.assertEqual(tokens, [339] * 6)
 
+    def test_rejection_is_another_text_except_when_greedy(self):
+        greedy, warm = [*TELL, "--temp", "0"], [*TELL, "--temp", "1", "--seed", "4"]
+        draft = ["--draft", SMOL, "--spec", "model:fixed=1,width=1,max=4,temp=1.4", "--accept", "rejection"]  # nearly the model itself
+        self.assertEqual(self.answer(*greedy, *draft)["tokens"], self.answer(*greedy, "--spec", "off")["tokens"])
+        self.assertEqual(self.answer(*warm, "--spec", "off", "--accept", "rejection")["tokens"], self.answer(*warm, "--spec", "off")["tokens"])
+        drafted = self.answer(*warm, *draft)
+        self.assertNotEqual(drafted["tokens"], self.answer(*warm, "--spec", "off")["tokens"])
+        self.assertGreater(drafted["draft"]["accepted"], 20)
+
     def test_emoji_leave_whole(self):  # C56
         arguments = ["-m", SMOL, "-p", "Repeat exactly: 😸 🦙 🇫🇷 猫 赋 é ñ —", "--temp", "0", "-n", "60"]
         whole = self.same(arguments, ["self", "ngram"])["off"]["text"]
