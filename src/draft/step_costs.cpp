@@ -12,7 +12,8 @@ constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
 constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
 constexpr int kFewRows = 8;          // up to here reading the weights is the limit
 constexpr int kManyRows = 36;        // from here on arithmetic is the limit
-constexpr double kLive = 0.25, kSlow = 0.1;  // weights of the newest sample
+constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
+constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
 
 double blend(double old, double fresh, double weight) { return old + weight * (fresh - old); }
@@ -56,9 +57,9 @@ void StepCosts::learn(int rows, int64_t context, double ms) {
   }
   if (b.one_row_ms == 0) b.one_row_ms = rows == 1 ? ms / live_ : predict_ms(1, context) / live_;  // a neighbour's, until a row alone is seen here
   const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
-  live_ *= std::pow(off, kLive);
-  if (rows == 1) b.one_row_ms *= std::pow(off, kSlow);
-  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kSlow), 0.3, 3.0));
+  live_ = std::pow(live_, kCalm) * std::pow(off, kLive);
+  if (rows == 1) b.one_row_ms *= std::pow(off, kOneRow);
+  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), 0.3, 3.0));
 }
 
 }  // namespace outrider

@@ -5,7 +5,8 @@
 //
 // one_row is the time one row takes (the weights are read once, whatever n is), a_row what a row adds once arithmetic is the limit,
 // which reading a prompt shows; shape[n] is what was seen of n against that, so the steps of the real staircase stay; all three change
-// slowly, one_row and shape by context length, since attention grows. `live` is the machine's speed now: it follows every pass.
+// slowly, one_row and shape by context length, since attention grows. `live` is how the machine runs now: it follows every pass and calms
+// down again, so that a lasting difference of one size does not become everybody's.
 #include <array>
 #include <cstddef>
 #include <cstdint>

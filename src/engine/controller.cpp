@@ -64,14 +64,10 @@ void Controller::book(Ledger& ledger, const StepRecord& r, int emitted, int requ
   ledger.spent_ms += step_ms(r);
   if (r.prompt_rows > 0 || emitted == 0) return;  // a step shared with a prompt says nothing of drafting
   const double share = step_ms(r) / requests;
-  if (r.rows <= requests && r.draft_ms < 0.01 * share) {
-    ledger.plain_ms += share;
-    return;
-  }
+  if (r.rows <= requests && r.draft_ms < 0.01 * share) return;
   // A step that took longer than expected, drafting and pass alike, would have been as slow without drafts.
   const double plain = emitted * costs_.predict_ms(requests, context) / requests;
   const double slow = r.expected_ms > 0 ? std::clamp(step_ms(r) / r.expected_ms, 0.5, 3.0) : 1;
-  ledger.plain_ms += plain;
   ledger.gained_ms += plain - share;
   ledger.balance_ms += plain * slow - share;
 }

@@ -71,7 +71,8 @@ void Engine::settle(StepRecord& record) {
   if (record.decoding > 0) record.expected_ms += controller_.pass_ms(record.rows + record.prompt_rows, context);
   for (auto& s : running_) controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
   controller_.learn(record, record.decoding, context);
-  for (auto& s : running_) s->answer->account.plain_ms = s->ledger.plain_ms, s->answer->account.gained_ms = s->ledger.gained_ms;
+  if (record.decoding != 1 || record.rows != 1 || record.prompt_rows > 0 || record.draft_passes > 0) return;
+  for (auto& s : running_) s->answer->account.alone_steps += 1, s->answer->account.alone_ms += clock_.now_ms() - record.start_ms;
 }
 
 }  // namespace outrider

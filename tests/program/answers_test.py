@@ -8,7 +8,7 @@ SELF = ["--draft", SMOL, "--spec", "model:exact=1,fixed=1,width=1", "--draft-max
 COPY = "Repeat this line exactly five times: the quick brown fox jumps over the lazy dog"
 FIELDS = "text tokens prompt_tokens completion_tokens finish_reason seed timings draft".split()
 TIMINGS = "load_ms prompt_ms ttft_ms decode_ms total_ms draft_ms verify_ms sample_ms rest_ms decode_tok_per_s".split()
-DRAFT = "kind rounds drafted accepted emitted_per_round sources accepted_by_position drafted_by_position plain_ms gained_ms speedup".split()
+DRAFT = "kind rounds drafted accepted emitted_per_round sources accepted_by_position drafted_by_position plain_steps plain_ms gained_ms speedup".split()
 
 
 class Output(ProgramTest):
@@ -187,7 +187,7 @@ class Numbers(ProgramTest):
         for r in self.each():
             d = r["draft"]
             if d["plain_ms"] > 0: self.assertAlmostEqual(d["speedup"], d["plain_ms"] / (d["plain_ms"] - d["gained_ms"]))
-        self.assertEqual(self.results["off"]["draft"]["speedup"], 1)
+        self.assertAlmostEqual(self.results["off"]["draft"]["speedup"], 1, delta=0.35)  # steps beside the time between tokens
 
     def test_time_is_split(self):
         for r in self.each():
