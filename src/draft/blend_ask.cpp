@@ -77,7 +77,7 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
     if (!line.asking) continue;
     effort.expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
     const double start_ms = clock_.now_ms();
-    line.asking = model_->start(job.request, job.tokens, job.pending, text);
+    line.asking = model_->start(job.request, job.tokens, job.pending, text, budget.costs);
     job.invested_ms = clock_.now_ms() - start_ms;
   }
   while (true) {

@@ -124,14 +124,16 @@ bool ModelWriter::read(Timeline& t, std::span<const int32_t> text) {
     pass_->clear();
     pass_->extend(t, chunk);
     model_.forward(*pass_);
-    costs_.learn(int(chunk.size()), t.length(), clock_.now_ms() - start_ms);
+    if (chunk.size() >= StepCosts::kManyRows) costs_.learn(int(chunk.size()), t.length(), clock_.now_ms() - start_ms);
     t.committed(chunk);
     text = text.subspan(chunk.size());
   }
   return true;
 }
 
-bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read_tokens) {
+bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read_tokens, const StepCosts* target) {
+  // The first passes find everything cold: they are odd samples of a price that is believed, not the price.
+  if (target && !costs_.known(int64_t(committed.size()))) costs_.learn(1, int64_t(committed.size()), predict_ms(1, int64_t(committed.size()), target));
   Line& line = lines_.at(request);
   Timeline& t = line.timeline;
   t.clear_window();

@@ -56,7 +56,7 @@ class ModelWriter {
   double ask_ms(int64_t request, int64_t committed, int place, const StepCosts* target) const;
 
   // Opens a round: reads `read` tokens of text and lines up the rest. False when there is no room.
-  bool start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read);
+  bool start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read, const StepCosts* target);
 
   // Whether the place behind `drafted` can be asked for in this round.
   bool room(int64_t request, int32_t drafted) const;

@@ -11,7 +11,6 @@ namespace {
 constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
 constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
 constexpr int kFewRows = 8;          // up to here reading the weights is the limit
-constexpr int kManyRows = 36;        // from here on arithmetic is the limit
 constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
 constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far

@@ -15,6 +15,7 @@ namespace outrider {
 
 class StepCosts {
  public:
+  static constexpr int kManyRows = 36;  // from here on arithmetic is the limit
   static constexpr int kRows = 33;  // up to here each n has a shape of its own
 
   bool known(int64_t context) const { return bucket(context).one_row_ms > 0; }
