@@ -11,6 +11,9 @@
 #include "support/drafters.h"
 #include "support/files.h"
 
+// GCC 12 takes our delete for one that does not belong to our new, where it has inlined both.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace {
 std::atomic<int64_t> g_allocations{0};
 }
