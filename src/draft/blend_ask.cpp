@@ -13,7 +13,7 @@ namespace {
 constexpr double kPriorWeight = 8, kFade = 0.98;
 constexpr double kSettles = 0.55;     // share of the doubt that an answer settles, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
-constexpr double kCareful = 1.4;      // in the red, what an answer must bring for its cost
+constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
@@ -49,7 +49,7 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
-  return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? 1 : kCareful);
+  return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? kMargin : kCareful);
 }
 
 // The path goes on with the likeliest choice, whoever made it; in a chain with what the model drew.

@@ -12,6 +12,7 @@ constexpr double kAllowance = 0.01;  // of the time spent and expected: what dra
 constexpr double kReserve = 0.022;   // and before it stops
 constexpr double kInvestment = 0.05; // the same for reading text
 constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
+constexpr double kBurst = 1.25;      // a step so much longer than expected was held up by something else
 constexpr double kFade = 0.97;       // of the rate, a step
 
 double step_ms(const StepRecord& r) { return r.draft_ms + r.verify_ms + r.sample_ms; }
@@ -65,9 +66,10 @@ void Controller::book(Ledger& ledger, const StepRecord& r, int emitted, int requ
   if (r.prompt_rows > 0 || emitted == 0) return;  // a step shared with a prompt says nothing of drafting
   const double share = step_ms(r) / requests;
   if (r.rows <= requests && r.draft_ms < 0.01 * share) return;
-  // A step that took longer than expected, drafting and pass alike, would have been as slow without drafts.
+  // A step that took much longer than expected, drafting and pass alike, would have been as slow without drafts. A little longer
+  // counts in full: expectations are rather too low than too high.
   const double plain = emitted * costs_.predict_ms(requests, context) / requests;
-  const double slow = r.expected_ms > 0 ? std::clamp(step_ms(r) / r.expected_ms, 0.5, 3.0) : 1;
+  const double ratio = r.expected_ms > 0 ? step_ms(r) / r.expected_ms : 1, slow = ratio > kBurst ? std::min(ratio, 3.0) : 1;
   ledger.gained_ms += plain - share;
   ledger.balance_ms += plain * slow - share;
 }
