@@ -28,6 +28,7 @@ class Blend final : public Drafter {
 
   std::string_view kind() const override { return kind_; }
   std::vector<std::string> sources() const override;
+  bool weighs_costs() const override { return options_.automatic; }
   bool wants_top() const override { return learns_; }
   Result<void> begin(int64_t request, const DraftRequest& about) override;
   void end(int64_t request) override;

@@ -102,6 +102,8 @@ class Drafter {
   virtual std::string_view kind() const = 0;
   // Names of those who guess, for Draft::source.
   virtual std::vector<std::string> sources() const { return {std::string(kind())}; }
+  // Whether it looks at the budget: then it is not asked before the price of plain decoding is known.
+  virtual bool weighs_costs() const { return false; }
   // Whether outcomes should tell the target's most probable tokens.
   virtual bool wants_top() const { return false; }
 

@@ -22,7 +22,7 @@ StepRecord Engine::step() {
 // Each decoding request gets a tree of guesses under its pending token.
 void Engine::draft(StepRecord& record) {
   plan_drafts(record);
-  if (!jobs_.empty() && controller_.ready(record.decoding, longest_context())) {
+  if (!jobs_.empty() && (!drafter_->weighs_costs() || controller_.ready(record.decoding, longest_context()))) {
     const DraftBudget budget = controller_.budget(record.decoding + record.prompt_rows, record.decoding, longest_context());
     const DraftEffort effort = drafter_->propose(jobs_, budget);
     record.expected_ms = effort.expected_ms, record.draft_passes = effort.passes;
