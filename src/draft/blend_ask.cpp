@@ -43,8 +43,7 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
   const int place = line.asked.count;
   if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
-  const Choices before = judge(line, line.asked.path(place), nullptr);
-  const double s = before.count > 0 ? double(before.list[0].survival) : 0;
+  const double s = judge(line, line.asked.path(place), nullptr).best();
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
@@ -56,8 +55,8 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
 void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budget) {
   const int place = line.asked.count++;
   const auto path = line.asked.path(place);
-  const Choices before = judge(line, path, nullptr), after = judge(line, path, &line.asked.guesses[size_t(place)]);
-  const double s = before.count > 0 ? double(before.list[0].survival) : 0, t = after.count > 0 ? double(after.list[0].survival) : 0;
+  const Choices after = judge(line, path, &line.asked.guesses[size_t(place)]);
+  const double s = judge(line, path, nullptr).best(), t = after.best();
   Answered& seen = answered_[size_t(bucket(s, kBefore))];
   seen.sum = seen.sum * kFade + t, seen.seen = seen.seen * kFade + 1;
   line.after += kTextFade * (t - line.after);

@@ -24,6 +24,7 @@ struct Choices {
   std::array<Choice, kMost> list;  // most likely first
   int count = 0;
   std::span<const Choice> all() const { return {list.data(), size_t(count)}; }
+  double best() const { return count > 0 ? double(list[0].survival) : 0; }  // survival of the likeliest; 0 where nobody guesses
 };
 
 class TreeGrower {

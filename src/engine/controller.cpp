@@ -70,7 +70,6 @@ void Controller::book(Ledger& ledger, const StepRecord& r, int emitted, int requ
   // counts in full: expectations are rather too low than too high.
   const double plain = emitted * costs_.predict_ms(requests, context) / requests;
   const double ratio = r.expected_ms > 0 ? step_ms(r) / r.expected_ms : 1, slow = ratio > kBurst ? std::min(ratio, 3.0) : 1;
-  ledger.gained_ms += plain - share;
   ledger.balance_ms += plain * slow - share;
 }
 

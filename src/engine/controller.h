@@ -12,8 +12,8 @@ namespace outrider {
 // One request against plain decoding, on the wall clock.
 struct Ledger {
   double spent_ms = 0;  // since the request was admitted
-  double gained_ms = 0;  // what plain decoding of its tokens would have cost, less what the rounds did
-  double balance_ms = 0; // the same as drafting is judged by it: what the machine itself lost on the way is not its fault
+  double balance_ms = 0; // what plain decoding of its tokens would have cost, less what the rounds did; what the machine itself lost
+                         // on the way is not drafting's fault
   double invested_ms = 0;  // of that loss, what was spent once on reading text
 };
 

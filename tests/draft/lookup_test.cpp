@@ -4,10 +4,12 @@
 
 #include <random>
 
+#include "support/guesses.h"
+
 namespace outrider {
 namespace {
 
-using Tokens = std::vector<int32_t>;
+using test::Tokens, test::tokens;
 
 std::unique_ptr<Reader> read(LookupSource& source, const Tokens& prompt) {
   SourceRequest request;
@@ -21,12 +23,6 @@ Guesses guesses(const Reader& reader, const Tokens& drafted = {}) {
   Guesses out;
   reader.guess(drafted, out);
   return out;
-}
-
-Tokens tokens(const Guesses& guesses) {
-  Tokens list;
-  for (const Guess& g : guesses.all()) list.push_back(g.token);
-  return list;
 }
 
 TEST(Lookup, TheLongestMatchComesFirstAndTheOthersAfterIt) {

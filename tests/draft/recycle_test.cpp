@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/guesses.h"
+
 namespace outrider {
 namespace {
 
-using Tokens = std::vector<int32_t>;
+using test::Tokens, test::tokens;
 
 TopTokens top(const Tokens& tokens, const std::vector<float>& probabilities) {
   TopTokens t;
@@ -18,12 +20,6 @@ Guesses recalled(const RecycleSource& source, int32_t previous, int32_t token) {
   Guesses out;
   source.recall(previous, token, out);
   return out;
-}
-
-Tokens tokens(const Guesses& guesses) {
-  Tokens list;
-  for (const Guess& g : guesses.all()) list.push_back(g.token);
-  return list;
 }
 
 TEST(Recycle, APairIsKnownBetterThanItsLastToken) {
