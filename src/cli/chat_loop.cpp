@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/answer.h"
+#include "cli/calibration.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/interrupts.h"
@@ -29,6 +30,9 @@ class Chat {
     auto sampling = sampling_settings(values_, *runtime_.model);
     if (!sampling) return sampling.error();
     sampling_ = *sampling;
+    auto calibration = Calibration::make(values_, runtime_);
+    if (!calibration) return calibration.error();
+    calibration_ = std::move(*calibration);
     if (!values_.text("system").empty()) set_system(values_.text("system"));
     return set_spec(runtime_.options.spec);
   }
@@ -90,6 +94,7 @@ class Chat {
     messages_.push_back({.role = "assistant", .content = result->text});
     last_ = std::move(*result);
     say(figures_line(*last_));
+    if (auto kept = calibration_.keep(*engine_); !kept) warn(kept.error().message);
     return true;
   }
 
@@ -118,6 +123,7 @@ class Chat {
     auto engine = runtime_.make_engine(std::move(*drafter));
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
+    calibration_.recall(*engine_);
     return {};
   }
 
@@ -175,6 +181,7 @@ class Chat {
   SamplingSettings sampling_;
   std::vector<Message> messages_;
   std::unique_ptr<Engine> engine_;
+  Calibration calibration_;
   std::optional<AnswerResult> last_;
   bool output_closed_ = false, broken_ = false;
 };

@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "cli/commands.h"
+#include "cli/machine.h"
 #include "cli/terminal.h"
 #include "measure/roofline.h"
 
@@ -22,17 +23,6 @@ Result<std::vector<int>> sizes_of(const std::string& text, const char* option) {
   for (const int64_t n : *numbers) sizes.push_back(int(std::clamp<int64_t>(n, -1, 1 << 20)));
   if (auto right = check_sizes(sizes); !right) return right.error();
   return sizes;
-}
-
-std::string cpu_name() {
-  std::string name = "unknown";
-  if (FILE* f = std::fopen("/proc/cpuinfo", "r")) {
-    char line[256], value[200];
-    while (std::fgets(line, sizeof line, f))
-      if (std::sscanf(line, "model name : %199[^\n]", value) == 1) name = value;
-    std::fclose(f);
-  }
-  return name;
 }
 
 double rate(double work, double ms) { return work / (ms * 1e6); }  // in 1e9 a second

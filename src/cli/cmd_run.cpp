@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/answer.h"
+#include "cli/calibration.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/interrupts.h"
@@ -30,6 +31,9 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   if (!drafter) return report(drafter.error());
   auto engine = runtime.make_engine(std::move(*drafter));
   if (!engine) return report(engine.error());
+  const auto calibration = Calibration::make(values, runtime);
+  if (!calibration) return report(calibration.error());
+  calibration->recall(**engine);
   Request request;
   request.prompt = std::move(*prompt), request.prediction = std::move(prediction), request.sampling = std::move(*sampling);
   request.max_tokens = values.integer("predict"), request.ignore_end = values.flag("ignore-eos");
@@ -44,6 +48,7 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   else if (!result->text.empty() && result->text.back() != '\n') write_out("\n");
   if (!write_out("")) return report(output_error());
   if (!json) say(figures_line(*result));
+  if (auto kept = calibration->keep(**engine); !kept) warn(kept.error().message);
   return result->interrupted ? interrupt_code() : 0;
 }
 

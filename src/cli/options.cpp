@@ -77,6 +77,9 @@ constexpr Option kOptionTable[] = {
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
      "auto: all together, weighed against what they cost; off: nobody; or who may draft, one kind each time it is given", kRun},
 
+    {"calibration", "", Kind::text, "auto|off|FOLDER", "auto", 0, 0, "", "Speculation",
+     "where to keep what drafting learned of its odds and prices, for the next call with the same models: figures, no text. auto: in the user's cache", kRun},
+
     {"no-bos", "", Kind::flag, "", "", 0, 0, "", "Text", "leave out the token that starts a text", kTokenize},
     {"plain", "", Kind::flag, "", "", 0, 0, "", "Text", "read control tokens as text", kTokenize},
     {"chunk", "", Kind::integer, "N", "512", 4, 1 << 20, "", "Text", "tokens of a chunk", kPerplexity},

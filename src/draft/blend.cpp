@@ -9,6 +9,7 @@ namespace outrider {
 namespace {
 constexpr double kPromise = 0.03, kCarefulPromise = 0.15;  // tokens a round
 constexpr float kTrustRate = 0.02f;
+constexpr float kGainRate = 0.05f, kForgetRate = 0.01f;  // of what the model brings; a round where it was asked, a token where it was not
 }
 
 Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options)
@@ -28,7 +29,8 @@ std::vector<std::string> Blend::sources() const {
 
 Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
   Line line;
-  line.chain = about.by_rejection;
+  line.chain = about.by_rejection, line.sampled = !about.sampling.greedy();
+  line.manner = usual_[size_t(line.sampled)].get();
   const SourceRequest wanted{.prompt = about.prompt, .prediction = about.prediction, .context = options_.context};
   bool any = false;
   for (const auto& source : sources_) {
@@ -47,7 +49,11 @@ Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
 
 void Blend::end(int64_t request) {
   if (model_) model_->end(request);
-  lines_.erase(request);
+  const auto found = lines_.find(request);
+  if (found == lines_.end()) return;
+  const Line& line = found->second;
+  usual_[size_t(line.sampled)].learn(line.manner, line.emitted, line.asked_ever);
+  lines_.erase(found);
 }
 
 // Brings the readers up to the pending token.
@@ -80,7 +86,7 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
     Line& line = lines_.at(job.request);
     follow(line, job.tokens, job.pending);
     line.asked.count = 0, line.gain = 0, line.reach = 1;
-    job.draft->reset(job.pending, line.trust);
+    job.draft->reset(job.pending, line.manner.trust);
   }
   const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};
   std::array<int32_t, kMaxDraftRows> path;
@@ -119,9 +125,11 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   for (const int32_t row : o.acceptance->path().subspan(1)) emitted[size_t(count++)] = tree.tokens[size_t(row)];
   emitted[size_t(count++)] = o.acceptance->next;
   const float promised = float(o.draft->expected_tokens() - 1);
-  line.trust = std::clamp(line.trust * (1 + kTrustRate * (float(count - 1) - promised) / (1 + promised)), 0.75f, 1.05f);
+  line.manner.trust = std::clamp(line.manner.trust * (1 + kTrustRate * (float(count - 1) - promised) / (1 + promised)), 0.75f, 1.05f);
   for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
-  if (line.asked.count > 0) gain_per_token_ += 0.05 * (line.gain / count - gain_per_token_);
+  float& gain = line.manner.gain;
+  if (line.asked.count > 0) gain = std::clamp(gain + kGainRate * (float(line.gain) / float(count) - gain), -Manner::kMostGain, Manner::kMostGain);
+  else gain += kForgetRate * float(count) * (usual_[size_t(line.sampled)].get().gain - gain);
   if (learns_ && !o.top.empty()) {
     for (int row = 0; row < tree.size; ++row) {
       const int32_t previous = row > 0 ? tree.tokens[size_t(tree.parents[size_t(row)])] : o.tokens.empty() ? -1 : o.tokens.back();
@@ -130,8 +138,19 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   }
   for (auto& reader : line.readers)
     if (reader) reader->append({emitted.data(), size_t(count)});
-  line.known += count;
+  line.known += count, line.emitted += count;
   line.gain = 0;
+}
+
+void Blend::archive(Archive& archive) {
+  survival_.archive(archive);
+  for (UsualManner& usual : usual_) usual.archive(archive);
+  for (Answered& a : answered_) {
+    Answered read = a;
+    archive.value(read);
+    a = read.sum >= 0 && read.sum <= read.seen && read.seen <= 1 / (1 - kAnsweredFade) + 1 ? read : Answered();
+  }
+  if (model_) model_->archive(archive);
 }
 
 }  // namespace outrider

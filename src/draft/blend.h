@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "draft/grow.h"
+#include "draft/manner.h"
 #include "draft/model_writer.h"
 #include "draft/source.h"
-#include "draft/survival.h"
 
 namespace outrider {
 
@@ -34,6 +34,7 @@ class Blend final : public Drafter {
   void end(int64_t request) override;
   DraftEffort propose(std::span<DraftJob> jobs, const DraftBudget& budget) override;
   void observe(std::span<const DraftOutcome> outcomes) override;
+  void archive(Archive& archive) override;
 
  private:
   // What the model was asked in this round: guesses[i] follow drafted[0 … i).
@@ -50,10 +51,11 @@ class Blend final : public Drafter {
     bool with_model = false;
     bool chain = false;        // accepted by rejection: blend_chain.cpp
     Asked asked;
-    std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
+    bool sampled = false;
+    Manner manner;
+    int64_t emitted = 0;       // tokens that the manner was learned from
+    bool asked_ever = false;   // the model was
     bool asking = false;       // the model writes on in this round
-    float trust = 0.97f;       // what a step down a tree was worth, against its survival, lately in this text
-    double after = 0.65;       // how likely the best guess is once the model was asked, in this text
     double reach = 1;          // of the place it stands at
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
   };
@@ -90,18 +92,19 @@ class Blend final : public Drafter {
   std::string kind_;
   bool learns_ = false;
   Survival survival_;
+  std::array<UsualManner, 2> usual_;  // of greedy texts, of sampled ones
   TreeGrower grower_;
   std::unordered_map<int64_t, Line> lines_;
   std::vector<ModelWriter::Ask> asks_;
   std::vector<size_t> asking_;  // jobs of the asks
 
   // How likely the best guess is once the model was asked, by how likely it was before: what an answer is expected to bring.
+  static constexpr double kAnsweredFade = 0.98;
   struct Answered {
     double sum = 0, seen = 0;
   };
   static constexpr int kBefore = 10;
   std::array<Answered, kBefore> answered_{};
-  double gain_per_token_ = 0.2;  // of an emitted token, tokens of plain decoding saved by the model
 };
 
 }  // namespace outrider

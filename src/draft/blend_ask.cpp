@@ -10,7 +10,7 @@ namespace outrider {
 
 namespace {
 
-constexpr double kPriorWeight = 8, kFade = 0.98;
+constexpr double kPriorWeight = 8;
 constexpr double kSettles = 0.55;     // share of the doubt that an answer settles, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
@@ -31,12 +31,12 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   if (unread == 0) return 0;
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
-  return part > 0 && gain_per_token_ * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
+  return part > 0 && double(line.manner.gain) * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
 }
 
 // W: with survival S after each answer, a geometric series of S less what a place costs.
 double Blend::opens_up(const Line& line, double place_cost) const {
-  return std::clamp((line.after - place_cost) / (1.02 - line.after), 0.0, kMostAhead);
+  return std::clamp((line.manner.after - place_cost) / (1.02 - line.manner.after), 0.0, kMostAhead);
 }
 
 bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
@@ -54,15 +54,16 @@ bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& bud
 // The path goes on with the likeliest choice, whoever made it; in a chain with what the model drew.
 void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budget) {
   const int place = line.asked.count++;
+  line.asked_ever = true;
   const auto path = line.asked.path(place);
   const Choices after = judge(line, path, &line.asked.guesses[size_t(place)]);
   const double s = judge(line, path, nullptr).best(), t = after.best();
   Answered& seen = answered_[size_t(bucket(s, kBefore))];
-  seen.sum = seen.sum * kFade + t, seen.seen = seen.seen * kFade + 1;
-  line.after += kTextFade * (t - line.after);
+  seen.sum = seen.sum * kAnsweredFade + t, seen.seen = seen.seen * kAnsweredFade + 1;
+  line.manner.after += kTextFade * (t - line.manner.after);
   line.gain += line.reach * std::max(0.0, t - s);
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-  line.reach *= t * double(line.trust);
+  line.reach *= t * double(line.manner.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
   if (line.asking) line.asked.drafted[size_t(place)] = line.chain ? line.asked.guesses[size_t(place)].list[0].token : after.list[0].token;
 }

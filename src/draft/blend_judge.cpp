@@ -66,7 +66,7 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
 // The mood of the text moves the odds of the best choice against all else; its siblings share what it leaves.
 void Blend::suit(const Line& line, std::span<Choice> choices) const {
   Choice& best = choices[0];
-  const float shifted = line.mood[size_t(mood_of(best))].shifted(best.survival), left = 1 - shifted;
+  const float shifted = line.manner.mood[size_t(mood_of(best))].shifted(best.survival), left = 1 - shifted;
   float others = 0;
   for (const Choice& c : choices.subspan(1)) others += c.survival;
   const float share = std::min(left / std::max(1e-6f, 1 - best.survival), left / std::max(1e-6f, others));
@@ -78,7 +78,7 @@ void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
   const Guesses* by_model = line.asked.at(place);
   const Choices choices = judge(line, place, by_model);
   each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
-  if (choices.count > 0) line.mood[size_t(mood_of(choices.list[0]))].learn(choices.list[0].survival, choices.list[0].token == truth);
+  if (choices.count > 0) line.manner.mood[size_t(mood_of(choices.list[0]))].learn(choices.list[0].survival, choices.list[0].token == truth);
   for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.rival, c.token == truth);
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/result.h"
 #include "draft/step_costs.h"
 #include "sample/accept.h"
@@ -114,6 +115,9 @@ class Drafter {
   virtual DraftEffort propose(std::span<DraftJob> jobs, const DraftBudget& budget) = 0;
   // What became of the last proposals. Called every round, before the target's timelines move on.
   virtual void observe(std::span<const DraftOutcome> outcomes) = 0;
+  // What was learned of how often guesses are right and what they cost, for a later run: figures alone, no word of any text. As many
+  // bytes every time. Unsound ones are not believed; they could cost time, nothing else.
+  virtual void archive(Archive& archive) { (void)archive; }
 };
 
 }  // namespace outrider

@@ -76,6 +76,7 @@ class ModelWriter {
 
   // The round's outcome: of our rows, those on the accepted path stay.
   void observe(int64_t request, std::span<const int32_t> drafted, const DraftOutcome& outcome);
+  void archive(Archive& archive) { costs_.archive(archive); }  // its prices
 
  private:
   struct Line {

@@ -13,6 +13,7 @@ constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than
 constexpr int kFewRows = 8;          // up to here reading the weights is the limit
 constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
 constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
+constexpr double kLeastShape = 0.3, kMostShape = 3;
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
 
 double blend(double old, double fresh, double weight) { return old + weight * (fresh - old); }
@@ -44,6 +45,7 @@ double StepCosts::predict_ms(int rows, int64_t context) const {
 void StepCosts::learn(int rows, int64_t context, double ms) {
   if (rows < 1 || !(ms > 0)) return;
   if (rows >= kManyRows) {
+    if (!paced_ && row_ms_ > 0) return;
     const double row = ms / rows / live_;
     row_ms_ = row_ms_ > 0 ? blend(row_ms_, row, kLive) : row;
     return;
@@ -55,10 +57,26 @@ void StepCosts::learn(int rows, int64_t context, double ms) {
     return;
   }
   if (b.one_row_ms == 0) b.one_row_ms = rows == 1 ? ms / live_ : predict_ms(1, context) / live_;  // a neighbour's, until a row alone is seen here
+  if (!paced_) {
+    live_ = ms / expected, paced_ = true;
+    return;
+  }
   const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
   live_ = std::pow(live_, kCalm) * std::pow(off, kLive);
   if (rows == 1) b.one_row_ms *= std::pow(off, kOneRow);
-  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), 0.3, 3.0));
+  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), kLeastShape, kMostShape));
+}
+
+void StepCosts::archive(Archive& archive) {
+  const auto sound = [](double ms) { return std::isfinite(ms) && ms > 0 ? ms : 0; };
+  for (Bucket& b : buckets_) {
+    archive.value(b.one_row_ms), archive.value(b.shape);
+    b.one_row_ms = sound(b.one_row_ms);
+    for (float& s : b.shape) s = s >= kLeastShape && s <= kMostShape ? s : 0;
+  }
+  archive.value(row_ms_);
+  row_ms_ = sound(row_ms_);
+  if (archive.reading()) live_ = 1, paced_ = false;
 }
 
 }  // namespace outrider

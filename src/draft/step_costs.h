@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/archive.h"
+
 namespace outrider {
 
 class StepCosts {
@@ -22,6 +24,8 @@ class StepCosts {
   // 0 while nothing was measured.
   double predict_ms(int rows, int64_t context) const;
   void learn(int rows, int64_t context, double ms);
+  // What was learned, between runs. How fast the machine runs is not kept: the first pass read back tells it.
+  void archive(Archive& archive);
 
  private:
   struct Bucket {
@@ -36,6 +40,7 @@ class StepCosts {
   std::array<Bucket, kBuckets> buckets_{};
   double row_ms_ = 0;  // of passes over many rows
   double live_ = 1;
+  bool paced_ = true;   // live_ is this run's; false until the first pass after prices of an earlier run were read
 };
 
 }  // namespace outrider

@@ -10,6 +10,7 @@ namespace outrider {
 namespace {
 
 constexpr float kFade = 0.99f, kPriorWeight = 8, kPriorHalves = 16;
+constexpr float kRate = 0.12f, kMost = 3;  // of a mood
 
 // Upper ends of the buckets of confidence: finer where drafts are long.
 constexpr float kEnds[] = {0.03f, 0.08f, 0.15f, 0.25f, 0.37f, 0.5f, 0.63f, 0.75f, 0.85f, 0.92f, 0.97f};
@@ -45,13 +46,32 @@ float Survival::joint(SourceSet set, float c, float rival, float prior) const {
 void Survival::count_single(int source, int evidence, bool right) { singles_[size_t(source)][size_t(evidence)].count(right); }
 void Survival::count_joint(SourceSet set, float c, float rival, bool right) { joints_[joint_cell(set, c, rival)].count(right); }
 
+// Nothing is believed that counting could not have given.
+void Survival::Cell::archive(Archive& archive) {
+  Cell read = *this;
+  archive.value(read);
+  const bool sound = read.right >= 0 && read.right <= read.seen && read.seen <= 1 / (1 - kFade) + 1;
+  *this = sound ? read : Cell();
+}
+
+void Survival::archive(Archive& archive) {
+  for (auto& source : singles_)
+    for (Cell& cell : source) cell.archive(archive);
+  for (Cell& cell : joints_) cell.archive(archive);
+}
+
 float Mood::shifted(float p) const {
   const float odds = p * float(math::exp(double(by_)));
   return odds / (odds + 1 - p);
 }
 
+void Mood::archive(Archive& archive) {
+  float by = by_;
+  archive.value(by);
+  by_ = by >= -kMost && by <= kMost ? by : 0;
+}
+
 void Mood::learn(float shifted_p, bool right) {
-  constexpr float kRate = 0.12f, kMost = 3;
   by_ = std::clamp(by_ + kRate * ((right ? 1.0f : 0.0f) - shifted_p), -kMost, kMost);
 }
 

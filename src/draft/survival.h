@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.h"
 #include "draft/source.h"
 
 namespace outrider {
@@ -28,12 +29,14 @@ class Survival {
 
   void count_single(int source, int evidence, bool right);
   void count_joint(SourceSet set, float c, float rival, bool right);
+  void archive(Archive& archive);  // the counts, between runs
 
  private:
   struct Cell {
     float right = 0, seen = 0;
     void count(bool was_right);
     float estimate(float prior) const;
+    void archive(Archive& archive);
   };
   static constexpr int kConfidences = 12, kRivals = 4;
   static size_t joint_cell(SourceSet set, float c, float rival);
@@ -47,6 +50,9 @@ class Mood {
  public:
   float shifted(float p) const;
   void learn(float shifted_p, bool right);
+  // Towards another's, 0 … 1.
+  void near(const Mood& other, float share) { by_ += share * (other.by_ - by_); }
+  void archive(Archive& archive);
 
  private:
   float by_ = 0;

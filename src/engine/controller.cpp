@@ -7,7 +7,6 @@ namespace outrider {
 
 namespace {
 
-constexpr int kStale = 64;           // steps after which the price of plain decoding is measured again
 constexpr double kAllowance = 0.01;  // of the time spent and expected: what drafting may be behind before it must be careful,
 constexpr double kReserve = 0.022;   // and before it stops
 constexpr double kInvestment = 0.05; // the same for reading text

@@ -34,8 +34,14 @@ class Controller {
   void learn(const StepRecord& record, int requests, int64_t context);
   // Books the step for one of its requests.
   void book(Ledger& ledger, const StepRecord& record, int emitted, int requests, int64_t context) const;
+  // The prices, between runs. That of plain decoding is measured anew before anything is drafted.
+  void archive(Archive& archive) {
+    costs_.archive(archive);
+    if (archive.reading()) since_plain_ = kStale;
+  }
 
  private:
+  static constexpr int kStale = 64;  // steps after which the price of plain decoding is measured again
   double share_ms(double share, const Ledger& ledger, double tokens_ahead) const;
 
   StepCosts costs_;

@@ -75,4 +75,22 @@ void Engine::settle(StepRecord& record) {
   for (auto& s : running_) s->answer->account.alone_steps += 1, s->answer->account.alone_ms += clock_.now_ms() - record.start_ms;
 }
 
+void Engine::archive(Archive& archive) {
+  controller_.archive(archive);
+  if (drafter_) drafter_->archive(archive);
+}
+
+std::vector<std::byte> Engine::experience() {
+  Archive archive;
+  this->archive(archive);
+  return archive.written();
+}
+
+bool Engine::recall(std::span<const std::byte> bytes) {
+  if (!idle() || bytes.size() != experience().size()) return false;
+  Archive archive(bytes);
+  this->archive(archive);
+  return archive.whole();
+}
+
 }  // namespace outrider

@@ -62,6 +62,11 @@ class Engine {
   std::vector<std::string> draft_sources() const { return drafter_ ? drafter_->sources() : std::vector<std::string>{}; }
   const EngineOptions& options() const { return options_; }
 
+  // What drafting learned here (Drafter::archive, Controller::archive), as bytes for a later run with the same models on the same
+  // machine. recall() takes them back before the first request, and believes nothing when they are of another drafter or size.
+  std::vector<std::byte> experience();
+  bool recall(std::span<const std::byte> bytes);
+
  private:
   struct Sequence {
     int64_t id;
@@ -102,6 +107,7 @@ class Engine {
   void find_top_tokens();
   void tell_drafter();
   void settle(StepRecord& record);
+  void archive(Archive& archive);
 
   // scheduler.cpp
   void admit();

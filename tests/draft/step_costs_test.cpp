@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace outrider {
 namespace {
 
@@ -65,6 +67,39 @@ TEST(StepCosts, LongerContextsHavePricesOfTheirOwn) {
   EXPECT_NEAR(c.predict_ms(1, 100), 20, 0.1);
   EXPECT_NEAR(c.predict_ms(1, 9000), 35, 0.1);
   EXPECT_NEAR(c.predict_ms(1, 3000), 20, 0.1);  // the nearest shorter one
+}
+
+// Prices of an earlier run hold at the pace of this one: the first pass tells it.
+TEST(StepCosts, KeepsItsShapeBetweenRuns) {
+  StepCosts before, after;
+  for (int times = 0; times < 100; ++times)
+    for (int n = 1; n <= 32; ++n) before.learn(n, 0, staircase(n));
+  before.learn(128, 0, 400);
+  Archive written;
+  before.archive(written);
+  Archive read(written.written());
+  after.archive(read);
+  EXPECT_TRUE(read.whole());
+  after.learn(128, 0, 900);  // reading the prompt tells less of the pace than a row alone
+  after.learn(1, 0, 2 * staircase(1));
+  for (int n = 1; n <= 32; ++n) EXPECT_NEAR(after.predict_ms(n, 0) / (2 * staircase(n)), 1, 0.05) << n;
+}
+
+TEST(StepCosts, UnsoundPricesAreNotBelieved) {
+  StepCosts before;
+  before.learn(1, 0, 25);
+  Archive written;
+  before.archive(written);
+  for (const int pattern : {0xff, 0x7f, 0x80}) {
+    std::vector<std::byte> bytes(written.written().size(), std::byte(pattern));
+    StepCosts after;
+    Archive read{std::span<const std::byte>(bytes)};
+    after.archive(read);
+    after.learn(1, 0, 25);
+    for (int n = 1; n <= 40; ++n) {
+      EXPECT_TRUE(after.predict_ms(n, 0) > 0 && std::isfinite(after.predict_ms(n, 0))) << pattern << " " << n;
+    }
+  }
 }
 
 }  // namespace

@@ -32,5 +32,35 @@ TEST(Survival, AgreementIsCountedNotMultiplied) {
   EXPECT_FLOAT_EQ(s.joint(0b101, 0.7f, 0, 0.8f), 0.8f);
 }
 
+TEST(Survival, CountsAreKeptBetweenRuns) {
+  Survival before, after;
+  for (int i = 0; i < 50; ++i) before.count_single(1, 3, i % 4 == 0), before.count_joint(2, 0.4f, 0.1f, i % 2 == 0);
+  Archive written;
+  before.archive(written);
+  Archive read(written.written());
+  after.archive(read);
+  EXPECT_TRUE(read.whole());
+  EXPECT_EQ(after.single(1, {0, 3, 0.9f}), before.single(1, {0, 3, 0.9f}));
+  EXPECT_EQ(after.joint(2, 0.4f, 0.1f, 0.9f), before.joint(2, 0.4f, 0.1f, 0.9f));
+}
+
+// Whatever the bytes: a survival is a probability.
+TEST(Survival, UnsoundCountsAreNotBelieved) {
+  Archive written;
+  Survival().archive(written);
+  uint32_t state = 1;
+  for (int times = 0; times < 20; ++times) {
+    std::vector<std::byte> bytes(written.written().size());
+    for (std::byte& b : bytes) state = state * 1664525u + 1013904223u, b = std::byte(state >> 24);
+    Survival after;
+    Archive read{std::span<const std::byte>(bytes)};
+    after.archive(read);
+    for (int evidence = 0; evidence < kEvidence; ++evidence) {
+      const float s = after.single(0, {0, evidence, 0.5f});
+      EXPECT_TRUE(s >= 0 && s <= 1) << s;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace outrider

@@ -77,6 +77,27 @@ class Law1 : public testing::TestWithParam<int> {
   Fixture f{specs()[size_t(GetParam())]};
 };
 
+// What one engine learned changes what another drafts, and nothing of what it says.
+TEST_P(Law1, ExperienceChangesNoText) {
+  if (!f.model) GTEST_SKIP() << "the model did not load";
+  const Request request = make_request(f.prompt(40, 2), 0.8f, 60);
+  const auto make = [&] { return f.engine(f.drafters().by_all(*f.model, 12, true)); };
+  const auto first = make(), second = make();
+  const auto plain = run(*f.engine(nullptr), request);
+  EXPECT_EQ(run(*first, request), plain);
+  const auto learned = first->experience();
+  EXPECT_NE(learned, second->experience());
+  ASSERT_TRUE(second->recall(learned));
+  EXPECT_EQ(second->experience(), learned);
+  EXPECT_EQ(run(*second, request), plain);
+  EXPECT_FALSE(make()->recall(std::span(learned).first(learned.size() - 1)));
+  EXPECT_FALSE(f.engine(f.drafters().by_source("lookup", 5))->recall(learned));
+  std::vector<std::byte> nonsense(learned.size(), std::byte(0xc5));
+  const auto third = make();
+  third->recall(nonsense);
+  EXPECT_EQ(run(*third, request), plain);
+}
+
 TEST_P(Law1, NoDrafterChangesTheText) {
   for (const float temperature : {0.0f, 0.8f}) {
     for (const auto kv : {kernels::KvType::f16, kernels::KvType::q8_0}) {

@@ -122,5 +122,30 @@ class Speculation(ProgramTest):
         table = self.answered(run("verify", "-m", SMOL, "--arms", "2", "--tokens", "4", "--self", "--json")).json
         self.assertEqual((len(table["arms"]), table["different"], all(a["equal"] for a in table["arms"])), (2, 0, True))
 
+    def test_calibration_is_kept_and_never_in_the_way(self):
+        folder, call = self.folder / "calibration", [*TELL, "--temp", "0", "--draft", SMOL]
+        plain = self.answer(*call, "--spec", "off")["text"]
+        cold = self.answer(*call, "--calibration", folder)
+        (kept,) = folder.iterdir()
+        first = kept.read_bytes()
+        self.assertEqual([cold["text"], self.answer(*call, "--calibration", folder)["text"]], [plain, plain])
+        self.assertNotEqual(kept.read_bytes(), first)  # it goes on from there
+        self.assertNotIn(b"reverse", first)
+        self.answer(*call, "--calibration", folder, "--spec", "lookup")  # other kinds, another file
+        self.assertEqual(len(list(folder.iterdir())), 2)
+        for damaged in (b"", first[:100], first[:-1], first + b"x", first[:2000] + bytes([first[2000] ^ 1]) + first[2001:], bytes(len(first))):
+            kept.write_bytes(damaged)
+            self.assertEqual(self.answer(*call, "--calibration", folder)["text"], plain)
+
+    def test_calibration_where_nothing_can_be_written(self):
+        call = [*TELL, "--temp", "0"]
+        wrong = run(*call, "--calibration", self.file("a-file", "mine"))
+        self.refused(wrong, 2, "--calibration")
+        self.assertEqual((self.folder / "a-file").read_text(), "mine")
+        quiet = run(*call, environment={"OUTRIDER_CALIBRATION": "auto", "XDG_CACHE_HOME": "/proc/nowhere"})
+        self.assertEqual((quiet.code, len(quiet.lines)), (0, 1))  # the figures alone
+        self.answer(*call, environment={"OUTRIDER_CALIBRATION": "auto", "XDG_CACHE_HOME": str(self.folder)})
+        self.assertEqual(len(list((self.folder / "outrider" / "calibration").iterdir())), 1)
+
 
 if __name__ == "__main__": unittest.main()
