@@ -8,10 +8,13 @@ namespace outrider {
 
 namespace {
 
-constexpr double kMoreRow = 0.02;    // of the first, while reading is the limit
-constexpr double kUnknownRow = 0.125;  // of the first: nine rows cost more than eight until we know better
+constexpr double kMoreRow = 0.02;    // of the first, a further one at least
+constexpr double kHidden = 0.6;      // of a row among many, what it costs while reading the weights is the limit
+constexpr double kFew = 1.25;        // against a row among many, when arithmetic is the limit
+constexpr double kUnknownRow = 0.125;  // of the first, a row among many until it was seen
 constexpr int kFewRows = 8;          // up to here reading the weights is the limit
 constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
+constexpr double kFirstShape = 0.7;  // of the first sample of a size, which says less of the machine than of the size
 constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
 constexpr double kLeastShape = 0.3, kMostShape = 3;
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
@@ -38,7 +41,8 @@ double StepCosts::predict_ms(int rows, int64_t context) const {
   for (int i = index(context); b->one_row_ms == 0 && i > 0;) b = &buckets_[size_t(--i)];
   if (b->one_row_ms == 0) return 0;
   const double one = b->one_row_ms, row = row_ms_ > 0 ? row_ms_ : one * kUnknownRow;
-  const double base = std::max(one * (1 + kMoreRow * (rows - 1)), row * rows);
+  if (rows >= kManyRows) return live_ * std::max(one, row * rows);
+  const double base = std::max(one + std::max(kMoreRow * one, kHidden * row) * (rows - 1), kFew * row * rows);
   return live_ * (rows <= 1 ? one : base * shape_of(*b, std::min(rows, kRows - 1)));
 }
 
@@ -62,15 +66,19 @@ void StepCosts::learn(int rows, int64_t context, double ms) {
     return;
   }
   const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
-  live_ = std::pow(live_, kCalm) * std::pow(off, kLive);
+  uint8_t* seen = rows > 1 && rows < kRows ? &b.seen[size_t(rows)] : nullptr;
+  const double fresh = seen ? std::max(0.0, kFirstShape / (1 + *seen) - kShape) : 0;  // weight that goes to the size instead of the machine
+  live_ = std::pow(live_, kCalm) * std::pow(off, std::max(0.0, kLive - fresh));
   if (rows == 1) b.one_row_ms *= std::pow(off, kOneRow);
-  else if (rows < kRows) b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape), kLeastShape, kMostShape));
+  if (!seen) return;
+  b.shape[size_t(rows)] = float(std::clamp(shape_of(b, rows) * std::pow(off, kShape + fresh), kLeastShape, kMostShape));
+  *seen = std::min<uint8_t>(uint8_t(*seen + 1), kFamiliar);
 }
 
 void StepCosts::archive(Archive& archive) {
   const auto sound = [](double ms) { return std::isfinite(ms) && ms > 0 ? ms : 0; };
   for (Bucket& b : buckets_) {
-    archive.value(b.one_row_ms), archive.value(b.shape);
+    archive.value(b.one_row_ms), archive.value(b.shape), archive.value(b.seen);
     b.one_row_ms = sound(b.one_row_ms);
     for (float& s : b.shape) s = s >= kLeastShape && s <= kMostShape ? s : 0;
   }

@@ -1,12 +1,13 @@
 #pragma once
 // What a pass over n rows costs, learned from the passes themselves:
 //
-//   V(n) = live · max(one_row · (1 + 0.02 (n − 1)), a_row · n) · shape[n]
+//   V(n) = live · max(one_row + 0.6 a_row (n − 1), 1.25 a_row n) · shape[n]
 //
-// one_row is the time one row takes (the weights are read once, whatever n is), a_row what a row adds once arithmetic is the limit,
-// which reading a prompt shows; shape[n] is what was seen of n against that, so the steps of the real staircase stay; all three change
-// slowly, one_row and shape by context length, since attention grows. `live` is how the machine runs now: it follows every pass and calms
-// down again, so that a lasting difference of one size does not become everybody's.
+// one_row is the time one row takes (the weights are read once, whatever n is), a_row what a row costs among many, which reading a
+// prompt shows: while reading the weights is the limit a further row hides a part of it, and few rows keep the units less busy than
+// many. shape[n] is what was seen of n against that, so the steps of the real staircase stay. The first passes of a size count most;
+// then all three change slowly, one_row and shape by context length, since attention grows. `live` is how the machine runs now: it
+// follows every pass and calms down again, so that a lasting difference of one size does not become everybody's.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,9 @@ class StepCosts {
   struct Bucket {
     double one_row_ms = 0;
     std::array<float, kRows> shape{};  // 0 = not seen
+    std::array<uint8_t, kRows> seen{};  // passes, up to kFamiliar
   };
+  static constexpr uint8_t kFamiliar = 8;
   static constexpr int kBuckets = 8;   // by powers of two from 1024 tokens
   static int index(int64_t context);
   const Bucket& bucket(int64_t context) const { return buckets_[std::size_t(index(context))]; }

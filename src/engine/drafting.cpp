@@ -6,7 +6,7 @@
 namespace outrider {
 
 namespace {
-constexpr double kUsualRest = 128;  // tokens an answer goes on for at least, as far as anybody knows
+constexpr double kUsualRest = 128, kSureRest = 64;  // tokens an answer goes on for: as a rule, and at least as far as losses may count on it
 }
 
 void Engine::plan_drafts(StepRecord& record) {
@@ -17,15 +17,15 @@ void Engine::plan_drafts(StepRecord& record) {
     if (s->reading) continue;
     record.decoding += 1;
     const int budget = int(std::min<int64_t>({kMaxDraftRows - 1, s->request.max_draft, tokens_left(*s) - 1}));
-    const double ahead = tokens_ahead(*s);
+    const double ahead = tokens_ahead(*s, kUsualRest), sure = tokens_ahead(*s, kSureRest);
     if (drafter_ && s->drafting && budget > 0)
-      jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft, controller_.spare_ms(s->ledger, ahead), controller_.reserve_ms(s->ledger, ahead), controller_.invest_ms(s->ledger, ahead), ahead});
+      jobs_.push_back({s->id, s->timeline.tokens(), s->pending, budget, &s->draft, controller_.spare_ms(s->ledger, sure), controller_.reserve_ms(s->ledger, sure), controller_.invest_ms(s->ledger, ahead), ahead});
   }
 }
 
 // The longer an answer has become, the longer it is likely to go on.
-double Engine::tokens_ahead(const Sequence& s) const {
-  return std::min(double(tokens_left(s)), std::max(kUsualRest, double(s.answer->tokens.size())));
+double Engine::tokens_ahead(const Sequence& s, double at_least) const {
+  return std::min(double(tokens_left(s)), std::max(at_least, double(s.answer->tokens.size())));
 }
 
 int64_t Engine::longest_context() const {

@@ -102,7 +102,7 @@ class Engine {
 
   // drafting.cpp
   void plan_drafts(StepRecord& record);
-  double tokens_ahead(const Sequence& s) const;
+  double tokens_ahead(const Sequence& s, double at_least) const;
   int64_t longest_context() const;
   void find_top_tokens();
   void tell_drafter();

@@ -48,8 +48,24 @@ TEST(StepCosts, PromptsTellWhatManyRowsCost) {
   StepCosts c;
   c.learn(1, 0, 20);
   c.learn(128, 0, 128 * 3.0);
-  EXPECT_NEAR(c.predict_ms(16, 0), 48, 1);
-  EXPECT_NEAR(c.predict_ms(4, 0), 20 * 1.06, 1);
+  EXPECT_NEAR(c.predict_ms(128, 0), 128 * 3, 1);
+  EXPECT_NEAR(c.predict_ms(32, 0), 32 * 3 * 1.25, 1);
+  EXPECT_NEAR(c.predict_ms(4, 0), 20 + 3 * 0.6 * 3, 0.1);
+}
+
+// Small models are bound by arithmetic early. A size that was never run must not look cheap, and one pass of it must nearly settle its price.
+TEST(StepCosts, UnseenSizesAreNotCheap) {
+  const auto small = [](int n) { return 4.0 + 0.34 * (n - 1) + (n > 8 ? 1.6 : 0); };
+  StepCosts c;
+  c.learn(128, 0, 128 * 0.67);
+  for (int times = 0; times < 4; ++times) c.learn(1, 0, small(1));
+  for (int n = 2; n <= 12; ++n) EXPECT_NEAR(c.predict_ms(n, 0) / small(n), 1, 0.2) << n;
+  c.learn(11, 0, 1.4 * c.predict_ms(11, 0));
+  const double seen = c.predict_ms(11, 0);
+  c.learn(1, 0, small(1));
+  EXPECT_GT(c.predict_ms(11, 0), 1.2 * c.predict_ms(1, 0) / small(1) * small(11));
+  EXPECT_LT(c.predict_ms(1, 0), 1.15 * small(1));  // it was the size, not the machine
+  EXPECT_GT(seen, 1.2 * small(11));
 }
 
 TEST(StepCosts, OneOddSampleDoesNotUpset) {
