@@ -4,7 +4,8 @@
   bench/peer --spec --llama-server "/path/to/wrapper llama-server" --per-task 2 --rounds 2
   bench/peer --spec --tasks copy,edit --settings plain,draft-6-0.75,draft-6-0.75+ngram-mod
 
-Arms: `outrider run --spec off`, `outrider run --draft` with default flags, and llama.cpp's llama-server in each of --settings:
+Arms: `outrider run --spec off`, `outrider run --draft` with default flags, outrider with one kind of drafter at a fixed length for each of
+--own, and llama.cpp's llama-server in each of --settings:
   plain              no drafting (always measured)
   draft-LENGTH-PMIN  the same draft model (draft-simple, --spec-draft-n-max, --spec-draft-p-min)
   ngram-…            an n-gram kind with the server's defaults; default: all that it offers
@@ -17,13 +18,15 @@ left with the first one are not counted. Every prompt is visited --rounds times,
 Servers stay up between visits as far as memory allows (an idle one uses no processor time); those whose n-gram memory outlives a
 request are started anew for each. llama.cpp's threads spin while they wait for each other: with one processor busy elsewhere its speed
 falls tenfold, so a run on a busy machine says nothing.
+What our drafting learns (odds and prices, no text) goes from answer to answer within the run, as in daily use, and starts from nothing.
 Figures: geometric means of ratios within a visit, bootstrap 95 % interval over prompts and rounds, tasks of equal weight. The peer's
 best setting is chosen on the same figures that are reported, which favours the peer. Raw rows: build/bench/peer-spec-TIME.jsonl.
 """
-import argparse, math, re, shlex, shutil, signal, statistics, sys, time
+import argparse, math, re, shlex, shutil, signal, statistics, sys, tempfile, time
 import llama_server, measure
 
-PLAIN, OURS_PLAIN, OURS_SPEC = "plain", "ours plain", "ours spec"
+PLAIN, OURS_PLAIN, OURS_SPEC, OURS = "plain", "ours plain", "ours spec", "ours "
+OWN = ["model:max=3,p_min=0.5", "model:max=6,p_min=0.6", "model:max=7", "lookup:max=7", "lookup:max=31", "recycle:max=7"]
 DRAFTS = [f"draft-{length}-{p_min}" for p_min in ("0", "0.75") for length in (3, 6, 10)]
 SAMPLING = dict(top_k=40, top_p=0.95, min_p=0.05)
 
@@ -45,12 +48,17 @@ def ours(o, arm, prompt, limit, sampling):
     command = [o.outrider, "run", "-m", o.model, "--json", "-t", o.threads, "-c", o.context, "-n", limit]
     for m in prompt["messages"]: command += ["--system" if m["role"] == "system" else "-p", m["content"]]
     for name, value in sampling.items(): command += ["--" + name.replace("_", "-"), value]
-    return measure.run_json([*command, *(["--ignore-eos"] if o.ignore_eos else []), *(["--spec", "off"] if arm == OURS_PLAIN else ["--draft", o.draft])])
+    return measure.run_json([*command, *(["--ignore-eos"] if o.ignore_eos else []), *drafting(o, arm)])
+
+
+def drafting(o, arm):
+    if arm == OURS_PLAIN: return ["--spec", "off"]
+    return ["--draft", o.draft, "--calibration", o.calibration, *([] if arm == OURS_SPEC else ["--spec", arm.removeprefix(OURS) + ",fixed=1,width=1"])]
 
 
 def run_arm(o, pool, arm, prompt, tokens, number):
     limit, sampling = min(prompt["max_tokens"], o.max_tokens), sampling_of(o, number)
-    got = ours(o, arm, prompt, limit, sampling) if arm in (OURS_PLAIN, OURS_SPEC) else pool.answer(arm, tokens, limit, sampling, o.ignore_eos)
+    got = ours(o, arm, prompt, limit, sampling) if arm.startswith(OURS) else pool.answer(arm, tokens, limit, sampling, o.ignore_eos)
     if got["prompt_tokens"] != len(tokens): raise measure.Failed(f"{arm} read {got['prompt_tokens']} prompt tokens, not {len(tokens)}")
     return got
 
@@ -110,9 +118,9 @@ def centre(tree): return math.exp(measure.mean_log(tree, lambda node, level: nod
 def everywhere(visits, arm): return {v["task"]: arm for v in visits}
 
 
-def best_setting(visits, settings):
-    """The peer's setting that is fastest over its own plain decoding; plain itself is one of them."""
-    gains = {name: centre(ratios(visits, everywhere(visits, name), everywhere(visits, PLAIN))) for name in settings}
+def best_setting(visits, settings, plain=PLAIN):
+    """The setting that is fastest over the same engine's plain decoding; plain itself is one of them."""
+    gains = {name: centre(ratios(visits, everywhere(visits, name), everywhere(visits, plain))) for name in settings}
     return max(settings, key=lambda name: 0 if math.isnan(gains[name]) else gains[name])
 
 
@@ -122,7 +130,7 @@ def report_settings(o, visits):
     width = max(len(a) for a in o.arms) + 2
     print(f"\ngain over the same engine's plain decoding, per task\n{'':{width}} {'tok/s':>7} {'accepted':>8}  {'all':>6} " + " ".join(f"{t:>11}" for t in tasks))
     for arm in o.arms:
-        base = OURS_PLAIN if arm in (OURS_PLAIN, OURS_SPEC) else PLAIN
+        base = OURS_PLAIN if arm.startswith(OURS) else PLAIN
         gains = [centre(ratios([v for v in visits if wanted in (None, v["task"])], everywhere(visits, arm), everywhere(visits, base))) for wanted in (None, *tasks)]
         facts = [v["answers"][arm] for v in visits if arm in v["answers"]]
         rates, drafted, accepted = [f["rate"] for f in facts if f["rate"]], sum(f["drafted"] for f in facts), sum(f["accepted"] for f in facts)
@@ -137,12 +145,13 @@ def report_ratio(rows, visits, name, what, over, under):
     rows.add("summary", scope=name, what=what, ratio=result[0], low=result[1], high=result[2])
 
 
-def report_scope(rows, name, visits, settings, single, per_task):
+def report_scope(rows, name, visits, settings, single, per_task, own_best):
     """The comparisons for one task, or for all."""
     of = lambda arm: everywhere(visits, arm)
     print(f"\n{name}: {len({v['prompt'] for v in visits})} prompt(s)")
     report_ratio(rows, visits, name, "ours: drafted / plain", of(OURS_SPEC), of(OURS_PLAIN))
     report_ratio(rows, visits, name, "plain: ours / llama.cpp", of(OURS_PLAIN), of(PLAIN))
+    if own_best: report_ratio(rows, visits, name, "ours drafted / our best fixed setting of each task" if name == "all tasks" else f"ours drafted / our best fixed, {own_best[name]}", of(OURS_SPEC), own_best)
     if settings == [PLAIN]: return
     own = "each task's best" if len(set(everywhere(visits, 0))) > 1 else f"this task's best, {per_task[visits[0]['task']]}"
     for words, choice in ((f"one setting for all, {single}", of(single)), (own, per_task)):
@@ -153,10 +162,11 @@ def report_scope(rows, name, visits, settings, single, per_task):
 def report(o, rows, visits):
     report_settings(o, visits)
     single = best_setting(visits, o.settings)
-    per_task = {t: best_setting([v for v in visits if v["task"] == t], o.settings) for t in everywhere(visits, 0)}
-    for task in per_task: report_scope(rows, task, [v for v in visits if v["task"] == task], o.settings, single, per_task)
-    if len(per_task) > 1: report_scope(rows, "all tasks", visits, o.settings, single, per_task)
-    rows.add("best", single=single, per_task=per_task)
+    best_by_task = lambda settings, plain: {t: best_setting([v for v in visits if v["task"] == t], settings, plain) for t in everywhere(visits, 0)}
+    per_task, own_best = best_by_task(o.settings, PLAIN), best_by_task([OURS_PLAIN, *o.own_arms], OURS_PLAIN) if o.own_arms else {}
+    for task in per_task: report_scope(rows, task, [v for v in visits if v["task"] == task], o.settings, single, per_task, own_best)
+    if len(per_task) > 1: report_scope(rows, "all tasks", visits, o.settings, single, per_task, own_best)
+    rows.add("best", single=single, per_task=per_task, own=own_best)
 
 
 def differing(visits, arm, base):
@@ -166,7 +176,8 @@ def differing(visits, arm, base):
 
 def report_texts(o, visits):
     """How many answers are other texts; returns ours, which must be none."""
-    wrong, pairs = differing(visits, OURS_SPEC, OURS_PLAIN)
+    drafted = [differing(visits, a, OURS_PLAIN) for a in (OURS_SPEC, *o.own_arms)]
+    wrong, pairs = (sum(x) for x in zip(*drafted))
     said = f"\nother texts than plain decoding's: ours drafted {wrong} of {pairs}"
     if o.temperature == 0: said += "".join(f", llama.cpp {s} {'{} of {}'.format(*differing(visits, s, PLAIN))}" for s in o.settings if s != PLAIN)
     print(said + ("; plain, ours against llama.cpp {} of {}".format(*differing(visits, OURS_PLAIN, PLAIN)) if o.temperature == 0 else ""))
@@ -182,6 +193,7 @@ def options():
     a.add_argument("--outrider", default=str(measure.ROOT / "build" / "release" / "outrider"))
     a.add_argument("--llama-server", default="llama-server", help="command of llama.cpp's llama-server")
     a.add_argument("--settings", default="default", help="llama.cpp's settings, comma-separated")
+    a.add_argument("--own", default="default", help="our own settings KIND:key=value,…, separated by spaces; default: " + " ".join(OWN) + "; empty: none")
     a.add_argument("--servers", type=int, default=0, help="servers that may be up at once; 0: as memory allows")
     a.add_argument("--prompts", default=str(measure.ROOT / "prompts" / "outrider.jsonl"))
     a.add_argument("--tasks", default="", help="comma-separated; all when empty")
@@ -219,15 +231,17 @@ def main():
     signal.signal(signal.SIGTERM, interrupt)  # no server outlives us
     version, offered = llama_server.described(o.llama_server)
     o.settings = chosen_settings(o.settings, offered)
-    o.arms = [OURS_SPEC, OURS_PLAIN, *o.settings]
+    o.own_arms = [OURS + s for s in (OWN if o.own == "default" else o.own.split())]
+    o.arms = [OURS_SPEC, OURS_PLAIN, *o.own_arms, *o.settings]
     room = o.servers or llama_server.room_in_memory([o.model, o.draft])
     prompts = measure.load_prompts(o.prompts, [t for t in o.tasks.split(",") if t], o.per_task)
     measure.warn_if_busy()
     rows = measure.Rows(o.rows, "peer-spec")
     rows.add("card", **measure.card(o.outrider, [o.model, o.draft], sys.argv[1:]), peer=version, settings=o.settings, servers_at_once=room, ignore_eos=o.ignore_eos, temperature=o.temperature)
     pool = llama_server.Pool(o.llama_server, ["-m", o.model, "-t", o.threads, "-c", o.context], o.draft, room)
-    try: visits, probes = run_visits(o, pool, rows, prompts)
-    finally: pool.close()
+    with tempfile.TemporaryDirectory(prefix="outrider-calibration-") as o.calibration:
+        try: visits, probes = run_visits(o, pool, rows, prompts)
+        finally: pool.close()
     if not probes: sys.exit(f"peer: nothing was measured; see {rows.path}")
     report(o, rows, visits)
     wrong, failures = report_texts(o, visits), sum(v["failures"] for v in visits)

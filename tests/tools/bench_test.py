@@ -22,9 +22,12 @@ if a[0] == "template": sys.exit(print("user:" + a[a.index("-p") + 1], end=""))
 if a[0] == "tokenize": sys.exit(print(json.dumps(dict(ids=list(a[a.index("-p") + 1].encode())))))
 plain = "--spec" in a and a[a.index("--spec") + 1] == "off"
 text = "the text" if plain or not os.environ.get("FAKE_WRONG") else "another text"
-speed = 10.0 if plain else 15.0
+fixed = a[a.index("--spec") + 1] if "--spec" in a else ""
+speed = 10.0 if plain or fixed.startswith("slow") else 12.0 if fixed.startswith("model") else 15.0
 print(json.dumps(dict(text=text, finish_reason="stop", prompt_tokens=int(os.environ.get("FAKE_PROMPT", 6)), completion_tokens=40, timings=dict(decode_tok_per_s=speed, total_ms=400 / speed * 100, load_ms=0.0),
-                      draft=dict(rounds=20, drafted=30, accepted=20, emitted_per_round=2.0))))
+                      draft=dict(rounds=20, drafted=30, accepted=20, emitted_per_round=2.0),
+                      steps=[] if plain else [dict(drafted=0, emitted=1, cut=0, expected_tokens=1.0, expected_ms=9.0, draft_ms=0.0, verify_ms=99.0, sample_ms=0.0),
+                                              dict(drafted=4, emitted=3, cut=1, expected_tokens=3.0, expected_ms=9.0, draft_ms=2.0, verify_ms=7.0, sample_ms=1.0)])))
 '''
 FAKE_PEER_PROBE = '''#!/usr/bin/env python3
 import json, os, sys
@@ -152,6 +155,9 @@ class Programs(unittest.TestCase):
         self.assertIn("head 20.0%, down 80.0%", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^ +8 +50\.00 +\[49\.00, 51\.00\] +40\.00 +1\.25 ")
 
+    def test_speculation_tells_what_was_foreseen_of_drafted_rounds(self):
+        self.assertIn("0.750, 0.900", self.speculation().stdout)
+
     def test_peer_names_a_missing_program(self):
         done = self.run_tool("peer", "--llama-bench", "/no/such/llama-bench")
         self.assertEqual(done.returncode, 1)
@@ -159,7 +165,7 @@ class Programs(unittest.TestCase):
 
     def peer_spec(self, settings, *arguments, **environment):
         return self.run_tool("peer", "--spec", "--llama-server", str(self.place / "llama-server"), "--draft", self.place / "model.gguf", "--prompts", self.place / "prompts.jsonl",
-                             "--settings", settings, "--shortest", "1", *arguments, **environment)
+                             "--settings", settings, "--shortest", "1", "--own", "", *arguments, **environment)
 
     def starts(self): return (self.place / "log").read_text().split()
 
@@ -177,6 +183,13 @@ class Programs(unittest.TestCase):
         self.assertAlmostEqual(ratios["ours drafted / llama.cpp (one setting for all, draft-6-0.75)"]["ratio"], 1.5 * ratios["plain: ours / llama.cpp"]["ratio"] / theirs["ratio"])
         self.assertEqual((self.rows("card")[0]["peer"], self.rows("answer")[3]["prompt_tokens"]), ("fake 7", 6))
         self.assertIn("75%", done.stdout)
+
+    def test_peer_spec_knows_our_best_fixed_setting(self):
+        done = self.peer_spec("plain", "--rounds", "1", "--per-task", "1", "--own", "slow:max=1 model:max=3")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual([r["arm"] for r in self.rows("answer")], ["ours spec", "ours plain", "ours slow:max=1", "ours model:max=3", "plain"])
+        self.assertEqual(self.rows("best")[0]["own"], {"copy": "ours model:max=3"})
+        self.assertAlmostEqual({r["what"]: r for r in self.rows("summary")}["ours drafted / our best fixed, ours model:max=3"]["ratio"], 1.5 / 1.2)
 
     def test_peer_spec_starts_servers_anew_that_remember_or_do_not_fit(self):
         done = self.peer_spec("ngram-mod,draft-3-0", "--per-task", "1", "--servers", "1")
