@@ -85,7 +85,7 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     follow(line, job.tokens, job.pending);
-    line.asked.count = 0, line.gain = 0, line.reach = 1;
+    line.asked.count = 0, line.gain = 0, line.reach = line.unasked_reach = 1;
     job.draft->reset(job.pending, line.manner.trust);
   }
   const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};

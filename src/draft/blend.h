@@ -56,7 +56,8 @@ class Blend final : public Drafter {
     int64_t emitted = 0;       // tokens that the manner was learned from
     bool asked_ever = false;   // the model was
     bool asking = false;       // the model writes on in this round
-    double reach = 1;          // of the place it stands at
+    double reach = 1;          // of the place it stands at,
+    double unasked_reach = 1;  // and what that would be without its answers
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
   };
 

@@ -61,9 +61,9 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   Answered& seen = answered_[size_t(bucket(s, kBefore))];
   seen.sum = seen.sum * kAnsweredFade + t, seen.seen = seen.seen * kAnsweredFade + 1;
   line.manner.after += kTextFade * (t - line.manner.after);
-  line.gain += line.reach * std::max(0.0, t - s);
+  line.gain += line.reach * t - line.unasked_reach * s;
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-  line.reach *= t * double(line.manner.trust);
+  line.reach *= t * double(line.manner.trust), line.unasked_reach *= s * double(line.manner.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
   if (line.asking) line.asked.drafted[size_t(place)] = line.chain ? line.asked.guesses[size_t(place)].list[0].token : after.list[0].token;
 }
