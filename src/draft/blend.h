@@ -58,6 +58,7 @@ class Blend final : public Drafter {
     bool asking = false;       // the model writes on in this round
     double reach = 1;          // of the place it stands at,
     double unasked_reach = 1;  // and what that would be without its answers
+    double unasked = 0;        // survival of the best guess there, before it is asked
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
   };
 
@@ -83,7 +84,7 @@ class Blend final : public Drafter {
   DraftEffort write(std::span<DraftJob> jobs, const DraftBudget& budget);
   int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   double opens_up(const Line& line, double place_cost) const;
-  bool worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const;
+  bool worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   void take_answer(Line& line, const DraftJob& job, const DraftBudget& budget);
 
   const Clock& clock_;

@@ -39,11 +39,11 @@ double Blend::opens_up(const Line& line, double place_cost) const {
   return std::clamp((line.manner.after - place_cost) / (1.02 - line.manner.after), 0.0, kMostAhead);
 }
 
-bool Blend::worth_asking(Line& line, const DraftJob& job, const DraftBudget& budget) const {
+bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
   if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
-  const double s = judge(line, line.asked.path(place), nullptr).best();
+  const double s = line.unasked;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
@@ -57,7 +57,7 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   line.asked_ever = true;
   const auto path = line.asked.path(place);
   const Choices after = judge(line, path, &line.asked.guesses[size_t(place)]);
-  const double s = judge(line, path, nullptr).best(), t = after.best();
+  const double s = line.unasked, t = after.best();
   Answered& seen = answered_[size_t(bucket(s, kBefore))];
   seen.sum = seen.sum * kAnsweredFade + t, seen.seen = seen.seen * kAnsweredFade + 1;
   line.manner.after += kTextFade * (t - line.manner.after);
@@ -65,13 +65,16 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   line.reach *= t * double(line.manner.trust), line.unasked_reach *= s * double(line.manner.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
-  if (line.asking) line.asked.drafted[size_t(place)] = line.chain ? line.asked.guesses[size_t(place)].list[0].token : after.list[0].token;
+  if (!line.asking) return;
+  line.asked.drafted[size_t(place)] = line.chain ? line.asked.guesses[size_t(place)].list[0].token : after.list[0].token;
+  line.unasked = judge(line, line.asked.path(place + 1), nullptr).best();
 }
 
 DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
   DraftEffort effort;
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
+    line.unasked = judge(line, {}, nullptr).best();
     const int64_t text = worth_reading(line, job, budget);
     line.asking = text >= 0 && worth_asking(line, job, budget);
     if (!line.asking) continue;

@@ -46,8 +46,8 @@ class TreeGrower {
     heap_.clear(), added_.clear();
     int room = 0;
     for (size_t j = 0; j < jobs.size(); ++j) {
-      room += std::min(jobs[j].budget, kMaxDraftRows - 1);
-      if (jobs[j].budget > 0) push_all(jobs, int(j), 0, follow(int(j), 0), width);
+      room += most_rows(jobs[j]);
+      if (most_rows(jobs[j]) > 0) push_all(jobs, int(j), 0, follow(int(j), 0), width);
     }
     double expected = 0, best = bounds.promise - budget.tokens_per_ms * budget.pass_ms(0);
     size_t keep = 0;
@@ -56,13 +56,13 @@ class TreeGrower {
       const Node node = heap_.back();
       heap_.pop_back();
       DraftJob& job = jobs[size_t(node.job)];
-      if (job.draft->size() >= std::min(job.budget, kMaxDraftRows - 1)) continue;
+      if (job.draft->size() >= most_rows(job)) continue;
       const int row = job.draft->add(node.choice.token, node.parent, node.choice.survival, node.choice.source);
       added_.push_back(node.job);
       expected += double(node.reach);
       const double value = expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size()));
       if (value > best) best = value, keep = added_.size();
-      if (job.draft->size() < std::min(job.budget, kMaxDraftRows - 1)) push_all(jobs, node.job, row, follow(node.job, row), width);
+      if (job.draft->size() < most_rows(job)) push_all(jobs, node.job, row, follow(node.job, row), width);
     }
     if (budget.free()) keep = added_.size();
     for (size_t j = 0; j < jobs.size(); ++j) jobs[j].draft->cut(int(std::count(added_.begin(), added_.begin() + ptrdiff_t(keep), int(j))));
@@ -75,6 +75,7 @@ class TreeGrower {
     Choice choice;
     bool operator<(const Node& o) const { return reach < o.reach; }
   };
+  static int most_rows(const DraftJob& job) { return std::min(job.budget, kMaxDraftRows - 1); }
   void push_all(std::span<DraftJob> jobs, int job, int parent, const Choices& choices, int width) {
     const Draft& draft = *jobs[size_t(job)].draft;
     for (int i = 0; i < std::min(choices.count, width); ++i) {

@@ -131,6 +131,19 @@ bool ModelWriter::read(Timeline& t, std::span<const int32_t> text) {
   return true;
 }
 
+// `tokens` of what is late: all, or, when they are fewer, the first few and the end.
+bool ModelWriter::read_late(Line& line, std::span<const int32_t> text, int64_t late, int64_t tokens) {
+  if (tokens == 0) return true;
+  if (tokens < late) {
+    if (!read(line.timeline, text.first(size_t(kFirst)))) return false;
+    line.skipped = late - tokens;
+    tokens -= kFirst;
+  } else {
+    tokens = late;
+  }
+  return read(line.timeline, text.last(size_t(tokens)));
+}
+
 bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int32_t pending, int64_t read_tokens, const StepCosts* target) {
   // The first passes find everything cold: they are odd samples of a price that is believed, not the price.
   if (target && !costs_.known(int64_t(committed.size()))) costs_.learn(1, int64_t(committed.size()), predict_ms(1, int64_t(committed.size()), target));
@@ -141,12 +154,7 @@ bool ModelWriter::start(int64_t request, std::span<const int32_t> committed, int
   const auto text = own(line, committed), next = own(pending);
   const int64_t late = behind(line, int64_t(committed.size()));
   if (next.empty() || t.length() + (read_tokens > 0 ? read_tokens : late) + int64_t(next.size()) > t.capacity()) return false;
-  if (read_tokens > 0 && read_tokens < late) {
-    if (!read(t, text.first(size_t(kFirst)))) return false;
-    line.skipped = late - read_tokens;
-    read_tokens -= kFirst;
-  }
-  if (read_tokens > 0 && !read(t, text.last(size_t(behind(line, int64_t(committed.size())))))) return false;
+  if (!read_late(line, text, late, read_tokens)) return false;
   const int64_t catch_up = behind(line, int64_t(committed.size()));
   line.known = int(catch_up) + int(next.size());
   if (line.known > kCatchUpRows + 1) return false;

@@ -98,6 +98,7 @@ class ModelWriter {
     return (translator_ ? int64_t(line.text.size()) : committed) - line.timeline.length() - line.skipped;
   }
   bool read(Timeline& timeline, std::span<const int32_t> text);
+  bool read_late(Line& line, std::span<const int32_t> text, int64_t late, int64_t tokens);
   void expect(std::span<const int32_t> tokens);
   double predict_ms(int rows, int64_t context, const StepCosts* target) const;
 
