@@ -49,8 +49,17 @@ struct MatrixLayout {
   OUTRIDER_ALWAYS_INLINE int64_t bytes() const { return tiles() * tile_bytes(); }
 };
 
+// How weights are fetched ahead of their use: by how many bytes, and whether only into the second-level cache. A core has few places for
+// lines that are on their way to the first level; from the second on there are more, so fetching far is faster where memory is.
+// Never seen in a result.
+struct Fetch {
+  int32_t ahead_bytes = 6144;  // 0: not at all
+  bool far = true;
+};
+
 struct Matrix {
   MatrixLayout layout;
+  Fetch fetch;
   const std::byte* data = nullptr;  // layout.bytes(), 64-byte aligned
   int8_t table[16] = {};            // n4_table: the value of each code
 };

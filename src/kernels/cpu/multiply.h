@@ -146,15 +146,18 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
-// Bytes by which weights are fetched ahead of their use.
-inline constexpr int64_t kAhead = 5120;
-
 constexpr int code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
 
+// A block's codes and the scales' share. Fetching past the end of a matrix does no harm.
+template <int level, int bytes>
+__attribute__((always_inline)) inline void fetch_block(const std::byte* codes, const std::byte* scales) {
+  for (int line = 0; line < bytes; line += 64) __builtin_prefetch(codes + line, 0, level);
+  __builtin_prefetch(scales, 0, level);
+}
+
 // One panel over blocks [block, end) of a tile, which start at p. sums[N] are read, added to and written back.
-// What lies `ahead` bytes further is fetched; 0: nothing is. Fetching past the end of a matrix does no harm.
 template <class L, Codes codes, Scales scales, int N>
-__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, int64_t ahead, typename L::F* sums) {
+__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, Fetch fetch, typename L::F* sums) {
   const MatrixLayout& layout = w.layout;
   typename L::Bytes table{};
   if constexpr (codes == Codes::n4_table) table = L::table_bytes(w.table);
@@ -165,10 +168,10 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
     const int64_t count = end - block < kMacroBlocks ? end - block : kMacroBlocks;
     const MacroView macro{p, &layout, count};
     for (int64_t b = 0; b < count; ++b) {
-      if (ahead) {
-        const std::byte* codes_ahead = macro.codes(b) + ahead;
-        for (int line = 0; line < code_bytes(codes); line += 64) __builtin_prefetch(codes_ahead + line, 0, 3);
-        __builtin_prefetch(p + ahead + macro.scale_at() + 64 * b, 0, 3);  // the scales' share
+      if (fetch.ahead_bytes) {
+        const std::byte *codes_ahead = macro.codes(b) + fetch.ahead_bytes, *scales_ahead = p + fetch.ahead_bytes + macro.scale_at() + 64 * b;
+        if (fetch.far) fetch_block<2, code_bytes(codes)>(codes_ahead, scales_ahead);
+        else fetch_block<3, code_bytes(codes)>(codes_ahead, scales_ahead);
       }
       BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
       records += PanelRecord::words(N);
@@ -183,7 +186,7 @@ inline constexpr int kVisitPanels = 16;  // panels whose sums are kept at once; 
 
 template <class L, Codes codes, Scales scales>
 struct TileVisit {
-  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, int64_t, typename L::F*);
+  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, Fetch, typename L::F*);
   static constexpr Fn kernels[kPanelColumns + 1] = {nullptr,
                                                     panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
                                                     panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
@@ -197,7 +200,7 @@ struct TileVisit {
     typename L::F sums[kPanelColumns];
     for (int64_t t = begin; t < end; ++t) {
       for (int c = 0; c < a.columns; ++c) sums[c] = L::zero();
-      kernels[a.columns](w, w.data + t * w.layout.tile_bytes(), 0, w.layout.blocks(), a.panel(0), kAhead, sums);
+      kernels[a.columns](w, w.data + t * w.layout.tile_bytes(), 0, w.layout.blocks(), a.panel(0), w.fetch, sums);
       for (int c = 0; c < a.columns; ++c) write_tile<L>(sums[c], t, w.layout.rows, c, out);
     }
   }
@@ -212,7 +215,7 @@ struct TileVisit {
       const int64_t stop = block + kMacroBlocks < layout.blocks() ? block + kMacroBlocks : layout.blocks();
       for (int i = 0; i < panels; ++i) {
         const int width = a.panel_width(first + i);
-        kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? kAhead : 0, sums + i * kPanelColumns);
+        kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? w.fetch : Fetch{0}, sums + i * kPanelColumns);
       }
       p += layout.macro_bytes(stop - block);
     }
