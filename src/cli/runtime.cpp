@@ -8,6 +8,7 @@
 #include "cli/plan.h"
 #include "cli/terminal.h"
 #include "draft/blend.h"
+#include "model/fetch_choice.h"
 
 namespace outrider::cli {
 
@@ -104,6 +105,8 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
     if (!draft) return draft.error();
     r->draft = std::move(*draft);
   }
+  for (Model* m : {r->model.get(), r->draft.get()})
+    if (m) m->set_fetch(choose_fetch(m->matrices(), *r->kernels, *r->pool, r->clock));
   r->load_ms = r->clock.now_ms() - start_ms;
   return r;
 }

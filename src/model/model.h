@@ -2,6 +2,7 @@
 // A loaded model: constant after load, shared by any number of passes. It knows nothing of drafting, sampling, pages or threads.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ class Model {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   const std::string& path() const { return path_; }
   size_t weight_bytes() const { return weights_.size(); }
+  // All of the model's, for choose_fetch(); and what it chose. Not while a pass runs.
+  std::span<kernels::Matrix* const> matrices() { return matrices_; }
+  kernels::Fetch fetch() const { return matrices_.empty() ? kernels::Fetch{} : matrices_[0]->fetch; }
+  void set_fetch(kernels::Fetch fetch) {
+    for (kernels::Matrix* m : matrices_) m->fetch = fetch;
+  }
 
   // Rows of the output matrix that no text uses: never to be sampled.
   std::vector<TokenId> padding_ids() const;
@@ -48,6 +55,7 @@ class Model {
   Vocabulary vocabulary_;
   std::string path_;
   Memory weights_;
+  std::vector<kernels::Matrix*> matrices_;
 
   friend struct ModelLoading;
 };

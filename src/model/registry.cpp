@@ -31,7 +31,7 @@ constexpr Family kFamilies[] = {
 }  // namespace
 
 struct ModelLoading {
-  static void keep(Model& model, Memory weights) { model.weights_ = std::move(weights); }
+  static void keep(Model& model, Memory weights, std::vector<kernels::Matrix*> matrices) { model.weights_ = std::move(weights), model.matrices_ = std::move(matrices); }
 };
 
 std::vector<TokenId> Model::padding_ids() const {
@@ -93,7 +93,7 @@ Result<std::unique_ptr<Model>> load_model(const std::string& path, ThreadPool& p
   if (!opened) return opened.error();
   auto weights = opened->loader->load(pool, progress);
   if (!weights) return weights.error();
-  ModelLoading::keep(*opened->model, std::move(*weights));
+  ModelLoading::keep(*opened->model, std::move(*weights), opened->loader->matrices());
   return std::move(opened->model);
 }
 

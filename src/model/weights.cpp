@@ -100,6 +100,13 @@ Result<void> WeightLoader::load_tiles(const Wanted& wanted, int64_t first_tile, 
   return {};
 }
 
+std::vector<kernels::Matrix*> WeightLoader::matrices() const {
+  std::vector<kernels::Matrix*> all;
+  for (const Wanted& w : wanted_)
+    if (w.matrix) all.push_back(w.matrix);
+  return all;
+}
+
 Result<Memory> WeightLoader::load(ThreadPool& pool, const std::function<void(size_t, size_t)>& progress) {
   if (error_) return *error_;
   auto memory = Memory::reserve(bytes_, "the weights of the model");

@@ -41,6 +41,7 @@ class WeightLoader {
   // The first thing found wrong while declaring.
   const std::optional<Error>& error() const { return error_; }
   size_t bytes() const { return bytes_; }
+  std::vector<kernels::Matrix*> matrices() const;  // the targets of all that were declared
   // progress(done, total) in bytes, called from any thread; may be empty.
   Result<Memory> load(ThreadPool& pool, const std::function<void(size_t, size_t)>& progress);
 
