@@ -5,7 +5,8 @@
 // Vector g of a block (64 bytes = 16 rows × 4 bytes) holds
 //   n4  g = 0…3   low nibbles k = 4g+j, high nibbles k = 16+4g+j           (256 bytes a block)
 //   n5  the same, then one vector whose bit g of byte (row, j) is bit 4 of code k = 4g+j, g = 0…7       (320)
-//   n6  the same, then two vectors: bits 2g, 2g+1 of the first are bits 4, 5 of k = 4g+j, g = 0…3, of the second k = 16+4g+j   (384)
+//   n6  g = 0…2   low six bits k = 4g+j; their two highest bits together are k = 12+j: bits 2g, 2g+1 of it in vector g
+//       g = 3…5   the same of k = 16…31                                    (384)
 //   b8  g = 0…7   code + 128                                                (512)
 // A weight is  scale · (code − offset) − min  with offset 8, 16, 32 … where the format has one; n4 with a table looks its value up.
 // Scales of a macro of nb blocks (each row of 16 lanes contiguous):

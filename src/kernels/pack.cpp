@@ -20,15 +20,18 @@ void pack_block(const uint32_t (&quads)[8], uint32_t* words) {  // words of one 
     for (int g = 0; g < 8; ++g) words[g * 16] = quads[g];
     return;
   }
-  uint32_t high[2] = {0, 0};
+  if (codes == Codes::n6) {  // of four quads the last is spread over the tops of the others
+    for (int half = 0; half < 2; ++half)
+      for (int g = 0; g < 3; ++g) words[(3 * half + g) * 16] = quads[4 * half + g] | ((quads[4 * half + 3] >> (2 * g)) & 0x03030303) << 6;
+    return;
+  }
+  uint32_t high = 0;
   for (int g = 0; g < 4; ++g) {
     const uint32_t lo = quads[g], hi = quads[g + 4];
     words[g * 16] = (lo & 0x0f0f0f0f) | ((hi & 0x0f0f0f0f) << 4);
-    if (codes == Codes::n5) high[0] |= ((lo >> 4) & 0x01010101) << g | ((hi >> 4) & 0x01010101) << (g + 4);
-    if (codes == Codes::n6) high[0] |= ((lo >> 4) & 0x03030303) << (2 * g), high[1] |= ((hi >> 4) & 0x03030303) << (2 * g);
+    if (codes == Codes::n5) high |= ((lo >> 4) & 0x01010101) << g | ((hi >> 4) & 0x01010101) << (g + 4);
   }
-  if (codes == Codes::n5 || codes == Codes::n6) words[64] = high[0];
-  if (codes == Codes::n6) words[80] = high[1];
+  if (codes == Codes::n5) words[64] = high;
 }
 
 template <Codes codes>
@@ -83,10 +86,13 @@ int unpacked_code(const MatrixLayout& layout, const std::byte* block, int row, i
   const auto* bytes = reinterpret_cast<const uint8_t*>(block);
   const int g = k / 4, j = k % 4;
   if (layout.codes == Codes::b8) return bytes[g * 64 + row * 4 + j];
+  if (layout.codes == Codes::n6) {
+    const auto* vectors = bytes + (g / 4) * 192 + row * 4 + j;
+    return g % 4 < 3 ? vectors[(g % 4) * 64] & 63 : (vectors[0] >> 6) | (vectors[64] >> 6) << 2 | (vectors[128] >> 6) << 4;
+  }
   int code = bytes[(g & 3) * 64 + row * 4 + j];
   code = g < 4 ? code & 15 : code >> 4;
   if (layout.codes == Codes::n5) code |= ((bytes[256 + row * 4 + j] >> g) & 1) << 4;
-  if (layout.codes == Codes::n6) code |= ((bytes[256 + (g / 4) * 64 + row * 4 + j] >> (2 * (g & 3))) & 3) << 4;
   return code;
 }
 

@@ -139,6 +139,14 @@ struct Lanes {
   OUTRIDER_INLINE __m256i moved(__m256i high) {
     return shift >= 0 ? _mm256_slli_epi16(high, shift >= 0 ? shift : 0) : _mm256_srli_epi16(high, shift >= 0 ? 0 : -shift);
   }
+  OUTRIDER_INLINE Bytes low_six(Bytes x) {
+    const __m256i m = _mm256_set1_epi8(63);
+    return {_mm256_and_si256(x.a, m), _mm256_and_si256(x.b, m)};
+  }
+  OUTRIDER_INLINE Bytes top_two(Bytes x) {
+    const __m256i m = _mm256_set1_epi8(3);
+    return {_mm256_and_si256(_mm256_srli_epi16(x.a, 6), m), _mm256_and_si256(_mm256_srli_epi16(x.b, 6), m)};
+  }
   template <int shift>
   OUTRIDER_INLINE Bytes with_high_bits(Bytes x, Bytes high, int mask) {
     const __m256i m = _mm256_set1_epi8(char(mask));

@@ -78,7 +78,9 @@ struct Lanes {
   }
   OUTRIDER_INLINE Bytes low_nibbles(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
   OUTRIDER_INLINE Bytes high_nibbles(Bytes x) { return _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi8(15)); }
-  // x | ((high << or >> to bit 4) & mask): the extra bits of 5- and 6-bit codes. shift = target bit − source bit.
+  OUTRIDER_INLINE Bytes low_six(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(63)); }
+  OUTRIDER_INLINE Bytes top_two(Bytes x) { return _mm512_and_si512(_mm512_srli_epi16(x, 6), _mm512_set1_epi8(3)); }
+  // x | ((high shifted) & mask): bits of 5- and 6-bit codes that lie apart. shift = target bit − source bit.
   template <int shift>
   OUTRIDER_INLINE Bytes with_high_bits(Bytes x, Bytes high, int mask) {
     const __m512i moved = shift >= 0 ? _mm512_slli_epi16(high, shift >= 0 ? shift : 0) : _mm512_srli_epi16(high, shift >= 0 ? 0 : -shift);

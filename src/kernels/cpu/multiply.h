@@ -9,22 +9,27 @@ namespace outrider::kernels::cpu {
 template <class L, Codes codes>
 struct BlockCodes {  // vector g (k = 4g…4g+3 of 16 rows) of one block
   const std::byte* p;
-  typename L::Bytes table, high0, high1;
+  typename L::Bytes table, high;
 
   __attribute__((always_inline)) inline BlockCodes(const std::byte* block, typename L::Bytes lookup) : p(block), table(lookup) {
-    if constexpr (codes == Codes::n5 || codes == Codes::n6) high0 = L::load_bytes(p + 256);
-    if constexpr (codes == Codes::n6) high1 = L::load_bytes(p + 320);
+    if constexpr (codes == Codes::n5) high = L::load_bytes(p + 256);
+  }
+  // n6: the vector whose codes are spread over the two highest bits of three others, which begin at q.
+  __attribute__((always_inline)) static inline typename L::Bytes from_tops(const std::byte* q) {
+    return L::template with_high_bits<-2>(L::template with_high_bits<-4>(L::top_two(L::load_bytes(q)), L::load_bytes(q + 64), 12), L::load_bytes(q + 128), 48);
   }
   template <int g>
   __attribute__((always_inline)) inline void pair(typename L::Bytes& lo, typename L::Bytes& hi) const {  // vectors g and g + 4
     if constexpr (codes == Codes::b8) {
       lo = L::load_bytes(p + 64 * g), hi = L::load_bytes(p + 64 * (g + 4));
+    } else if constexpr (codes == Codes::n6) {
+      if constexpr (g < 3) lo = L::low_six(L::load_bytes(p + 64 * g)), hi = L::low_six(L::load_bytes(p + 64 * (g + 3)));
+      else lo = from_tops(p), hi = from_tops(p + 192);
     } else {
       const auto both = L::load_bytes(p + 64 * g);
       lo = L::low_nibbles(both), hi = L::high_nibbles(both);
       if constexpr (codes == Codes::n4_table) lo = L::look_up(table, lo), hi = L::look_up(table, hi);
-      if constexpr (codes == Codes::n5) lo = L::template with_high_bits<4 - g>(lo, high0, 16), hi = L::template with_high_bits<0 - g>(hi, high0, 16);
-      if constexpr (codes == Codes::n6) lo = L::template with_high_bits<4 - 2 * g>(lo, high0, 48), hi = L::template with_high_bits<4 - 2 * g>(hi, high1, 48);
+      if constexpr (codes == Codes::n5) lo = L::template with_high_bits<4 - g>(lo, high, 16), hi = L::template with_high_bits<0 - g>(hi, high, 16);
     }
   }
 };

@@ -32,11 +32,15 @@ int weight_code(const Matrix& w, const std::byte* block, int row, int k) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(block);
   const int g = k / 4, byte = row * 4 + k % 4;
   if (w.layout.codes == Codes::b8) return bytes[g * 64 + byte] - w.layout.offset;
+  if (w.layout.codes == Codes::n6) {
+    const uint8_t* half = bytes + g / 4 * 192 + byte;
+    const int spread = (half[0] >> 6) + 4 * (half[64] >> 6) + 16 * (half[128] >> 6);
+    return (g % 4 < 3 ? half[g % 4 * 64] & 63 : spread) - w.layout.offset;
+  }
   int code = bytes[(g % 4) * 64 + byte];
   code = g < 4 ? code & 15 : code >> 4;
   if (w.layout.codes == Codes::n4_table) return w.table[code];
   if (w.layout.codes == Codes::n5) code |= ((bytes[256 + byte] >> g) & 1) << 4;
-  if (w.layout.codes == Codes::n6) code |= ((bytes[256 + g / 4 * 64 + byte] >> (2 * (g % 4))) & 3) << 4;
   return code - w.layout.offset;
 }
 
