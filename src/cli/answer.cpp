@@ -15,9 +15,9 @@ namespace {
 class Listener final : public StopRule {
  public:
   Listener(const Tokenizer& tokenizer, std::vector<std::string> stops, bool special, const Show& show)
-      : text_stop_(TextStream(tokenizer, std::move(stops), special), [this, &show](std::string_view piece) {
+      : text_stop_(TextStream(tokenizer, std::move(stops), special), [this, &show](std::string_view piece, size_t token) {
           text_ += piece;
-          if (show && !show(piece, answer_ ? answer_->sources.back() : Engine::kOwn)) closed_ = true;
+          if (show && !show(piece, answer_ ? answer_->sources[token] : Engine::kOwn)) closed_ = true;
         }) {}
 
   void listen_to(const Engine::Answer& answer) { answer_ = &answer; }

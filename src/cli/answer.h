@@ -9,8 +9,8 @@
 
 namespace outrider::cli {
 
-// Gets the text as it becomes certain, with the source of the token that completed it (Engine::Answer::sources), and says whether anybody
-// still listens.
+// Gets the text as it becomes certain, token by token, each with its source (Engine::Answer::sources), and says whether anybody still
+// listens.
 using Show = std::function<bool(std::string_view text, int source)>;
 
 struct AnswerResult {

@@ -34,7 +34,7 @@ class Chat {
     if (!calibration) return calibration.error();
     calibration_ = std::move(*calibration);
     if (!values_.text("system").empty()) set_system(values_.text("system"));
-    return set_spec(runtime_.options.spec);
+    return start_engine();
   }
 
   void ask(const std::string& text) {
@@ -86,7 +86,7 @@ class Chat {
     Request request;
     request.prompt = std::move(*prompt), request.prediction = prediction_, request.sampling = sampling_;
     request.max_tokens = values_.integer("predict"), request.ignore_end = values_.flag("ignore-eos");
-    request.acceptance = accept_rule(values_);
+    request.acceptance = runtime_.options.acceptance;
     auto result = generate(runtime_, *engine_, std::move(request), values_.list("stop"), false, [&](std::string_view piece, int source) { return colours.show(piece, source); });
     forget_interrupt();
     if (!result) return report(result.error()), false;
@@ -116,9 +116,11 @@ class Chat {
                     a.rounds, draft, verify, sample, commit, last_->total_ms));
   }
 
-  Result<void> set_spec(const SpecPlan& spec) {
+  // As runtime_.options.spec says. The engine and what it remembers are gone in any case.
+  Result<void> start_engine() {
     engine_.reset();
-    auto drafter = runtime_.make_drafter(spec);
+    if (auto r = runtime_.load_draft(); !r) return r;
+    auto drafter = runtime_.make_drafter();
     if (!drafter) return drafter.error();
     auto engine = runtime_.make_engine(std::move(*drafter));
     if (!engine) return engine.error();
@@ -135,19 +137,19 @@ class Chat {
       else if (!word.empty()) specs.push_back(std::exchange(word, {}));
     }
     if (specs.empty()) return say("speculation: " + std::string(engine_->drafter_kind()));
-    SpecPlan limits = runtime_.options.spec;  // those of the command line stay
-    limits.model = limits.automatic = limits.fixed = false, limits.sources.clear();
-    const auto plan = parse_spec(specs, runtime_.draft != nullptr, limits);
+    const auto plan = plan_speculation(values_, specs);
     if (!plan) return void(report(plan.error()));
-    if (auto r = set_spec(*plan); !r) {
+    runtime_.options.spec = *plan;
+    if (auto r = start_engine(); !r) {
       report(r.error());
-      if (engine_) return;
-      if (auto plain = set_spec(SpecPlan{}); !plain) {
+      runtime_.options.spec = SpecPlan{};
+      if (auto plain = start_engine(); !plain) {
         report(plain.error());
         broken_ = true;
         return;
       }
     }
+    forget_interrupt();  // Ctrl-C while a draft model was loading
     say("speculation: " + std::string(engine_->drafter_kind()));
   }
 
@@ -162,6 +164,7 @@ class Chat {
 
   void load(const std::string& path) {
     const auto text = read_file(path);
+    if (interrupted()) return forget_interrupt();  // while nobody wrote to a pipe
     if (!text) return void(report(text.error()));
     const auto j = nlohmann::json::parse(*text, nullptr, false);
     std::vector<Message> messages;

@@ -27,7 +27,7 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   if (!prompt) return report(prompt.error());
   auto sampling = sampling_settings(values, *runtime.model);
   if (!sampling) return report(sampling.error());
-  auto drafter = runtime.make_drafter(runtime.options.spec);
+  auto drafter = runtime.make_drafter();
   if (!drafter) return report(drafter.error());
   auto engine = runtime.make_engine(std::move(*drafter));
   if (!engine) return report(engine.error());
@@ -37,7 +37,7 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   Request request;
   request.prompt = std::move(*prompt), request.prediction = std::move(prediction), request.sampling = std::move(*sampling);
   request.max_tokens = values.integer("predict"), request.ignore_end = values.flag("ignore-eos");
-  request.acceptance = accept_rule(values);
+  request.acceptance = runtime.options.acceptance;
   const bool json = values.flag("json");
   const SourceColours colours((*engine)->draft_sources(), !json && values.flag("show-source"));
   colours.tell_legend();
@@ -50,14 +50,6 @@ int answer_once(const Values& values, Runtime& runtime, const std::string& text,
   if (!json) say(figures_line(*result));
   if (auto kept = calibration->keep(**engine); !kept) warn(kept.error().message);
   return result->interrupted ? interrupt_code() : 0;
-}
-
-// The text of --prediction; empty without.
-Result<std::string> prediction_text(const Values& values) {
-  if (!values.given("prediction")) return std::string();
-  auto text = read_file(values.text("prediction"));
-  if (!text) return Error{"the prediction: " + text.error().message, text.error().hint, text.error().kind};
-  return text;
 }
 
 // Options that say nothing together.
@@ -88,16 +80,17 @@ int cmd_run(Values values) {
     say("outrider: nothing to answer: no prompt was given and standard input is empty");
     return 0;
   }
-  const auto prediction = prediction_text(values);
+  auto prediction = read_prediction(values);
+  if (interrupted()) return interrupt_code();
   if (!prediction) return report(prediction.error());
   auto options = runtime_options(values);
   if (!options) return report(options.error());
   options->model_path = *path;
-  if (!prediction->empty() && !std::ranges::count(options->spec.sources, "prediction")) warn("the prediction is not used, because --spec or --draft-max leaves it out");
+  if (!prediction->text.empty() && !std::ranges::count(options->spec.sources, "prediction")) warn("the prediction is not used, because --spec or --draft-max leaves it out");
   auto runtime = load_runtime(std::move(*options));
   if (!runtime) return report(runtime.error());
   if (!values.flag("raw")) warn_without_template((*runtime)->model->vocabulary());
-  auto expected = (*runtime)->tokenizer->encode(*prediction);
+  auto expected = encode_prediction(*(*runtime)->tokenizer, *prediction, (*runtime)->options.context);
   return chat ? chat_loop(**runtime, values, *text, std::move(expected)) : answer_once(values, **runtime, **text, std::move(expected));
 }
 

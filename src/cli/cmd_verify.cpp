@@ -46,7 +46,7 @@ void show_difference(const Runtime& runtime, const std::vector<Prompt>& prompts,
 }
 
 Result<LosslessCheck::Setup> make_setup(const Values& values, Runtime& r, ThreadPool& one, const std::vector<Prompt>& prompts) {
-  LosslessCheck::Setup setup{.model = r.model.get(), .draft = r.draft.get(), .one_thread = &one, .all_threads = r.pool.get(), .kernels = r.kernels, .narrow = nullptr, .clock = &r.clock, .prompts = {}};
+  LosslessCheck::Setup setup{.model = r.model.get(), .draft = r.draft.get(), .translator = r.translator, .one_thread = &one, .all_threads = r.pool.get(), .kernels = r.kernels, .narrow = nullptr, .clock = &r.clock, .prompts = {}};
   if (r.kernels == &kernels::kAvx512Kernels) setup.narrow = &kernels::kAvx2Kernels;
   setup.tokens = values.integer("tokens"), setup.context = r.options.context, setup.stop = &interrupted();
   for (const Prompt& p : prompts) {
@@ -63,6 +63,7 @@ int cmd_verify(Values values) {
   auto path = model_path(values);
   if (!path) return report(path.error());
   const auto prompts = load_prompts(values);
+  if (interrupted()) return interrupt_code();
   if (!prompts) return report(prompts.error());
   RuntimeOptions options;
   options.model_path = *path, options.draft_path = find_model(values.text("draft"));

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,17 +29,36 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& path) 
   return {};
 }
 
-Result<std::string> read_all(int fd, const std::string& name) {
-  std::string text;
+constexpr size_t kLargest = size_t(1) << 28;
+
+// Up to the end or the first byte beyond `most`.
+Result<Beginning> read_from(int fd, const std::string& name, size_t most) {
+  Beginning got{{}, false};
   char buffer[1 << 16];
-  while (wait_readable(fd)) {
+  while (!got.cut && wait_readable(fd)) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n == 0) return text;
-    if (n > 0) text.append(buffer, size_t(n));
+    if (n == 0) break;
+    if (n > 0) got.text.append(buffer, size_t(n));
     else if (!try_again(fd, POLLIN)) return file_error("read", name);
-    if (text.size() > (size_t(1) << 28)) return Error{name + " is larger than 256 MiB", "give a shorter text", ErrorKind::usage};
+    got.cut = got.text.size() > most;
   }
-  return text;
+  if (got.cut) got.text.resize(most);
+  return got;
+}
+
+Result<Beginning> open_and_read(const std::string& path, size_t most) {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait, and miss a request to stop that came just before.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return file_error("open", path);
+  auto got = read_from(fd, path, most);
+  ::close(fd);
+  return got;
+}
+
+Result<std::string> whole(Result<Beginning> got, const std::string& name) {
+  if (!got) return got.error();
+  if (got->cut) return Error{name + " is larger than 256 MiB", "give a shorter text", ErrorKind::usage};
+  return std::move(got->text);
 }
 
 // Writes and closes.
@@ -51,15 +71,9 @@ Result<void> fill_and_close(int fd, const std::string& path, bool to_disk, const
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return file_error("open", path);
-  auto text = read_all(fd, path);
-  ::close(fd);
-  return text;
-}
-
-Result<std::string> read_stdin() { return read_all(0, "standard input"); }
+Result<std::string> read_file(const std::string& path) { return whole(open_and_read(path, kLargest), path); }
+Result<std::string> read_stdin() { return whole(read_from(0, "standard input", kLargest), "standard input"); }
+Result<Beginning> read_beginning(const std::string& path, size_t most) { return open_and_read(path, std::min(most, kLargest)); }
 
 Result<void> write_file(const std::string& named, const std::function<Result<void>(const Put&)>& fill) {
   struct stat info {};

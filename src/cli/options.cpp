@@ -1,11 +1,12 @@
 #include "cli/options.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include "cli/numbers.h"
 
 namespace outrider::cli {
 
@@ -75,7 +76,7 @@ constexpr Option kOptionTable[] = {
     {"accept", "", Kind::text, "RULE", "equality", 0, 0, "equality|rejection", "Speculation",
      "when a drafted token stands. equality: the text is that of plain decoding; rejection, to compare: another text, of the same distribution", kRun},
     {"spec", "", Kind::list, "KIND[:key=value,…]", "auto", 0, 0, "", "Speculation",
-     "auto: all together, weighed against what they cost; off: nobody; or who may draft, one kind each time it is given", kRun},
+     "auto or on: all together, weighed against what they cost; off: nobody; or who may draft, one kind each time it is given", kRun},
 
     {"calibration", "", Kind::text, "auto|off|FOLDER", "auto", 0, 0, "", "Speculation",
      "where to keep what drafting learned of its odds and prices, for the next call with the same models: figures, no text. auto: in the user's cache", kRun},
@@ -168,10 +169,6 @@ std::string shown(double x) {
   return buffer;
 }
 
-double whole_number(const std::string& text, char** end) {
-  return text.starts_with('-') ? double(std::strtoll(text.c_str(), end, 10)) : double(std::strtoull(text.c_str(), end, 10));
-}
-
 }  // namespace
 
 Result<void> check_value(const Option& o, const std::string& value, const std::string& source) {
@@ -188,12 +185,9 @@ Result<void> check_value(const Option& o, const std::string& value, const std::s
   if (o.kind == Kind::flag && !truth(value)) return wrong("is neither true nor false");
   if (o.kind == Kind::list && value.empty()) return wrong("is empty");
   if (o.kind != Kind::integer && o.kind != Kind::number) return {};
-  char* end = nullptr;
-  errno = 0;
-  const double x = o.kind == Kind::integer ? whole_number(value, &end) : std::strtod(value.c_str(), &end);
-  const bool too_large = errno == ERANGE;
-  if (value.empty() || *end || std::isnan(x)) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
-  if (too_large || x < o.low || x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + shown(o.high));
+  const auto x = parse_number(value, o.kind == Kind::integer);
+  if (!x) return wrong(o.kind == Kind::integer ? "is not a whole number" : "is not a number");
+  if (*x < o.low || *x > o.high) return wrong("is out of range: " + shown(o.low) + " to " + shown(o.high));
   return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/terminal.h"
 
 namespace outrider::cli {
@@ -43,9 +45,14 @@ Result<void> plan_draft(RuntimeOptions& o, const ModelPlan& target, MemoryPlan& 
     return Error{"the draft model " + o.draft_path + " knows too few of the model's tokens: " + map.words, "use a draft model of the same family", ErrorKind::usage};
   weigh_draft(o, target.weight_bytes, draft->weight_bytes);
   if (!o.spec.model) return {};
-  if (!same) say("outrider: the draft model is translated: " + map.words);
+  const int64_t row = same ? draft->config.vocabulary : target.config.vocabulary;
+  if (!same) {
+    say("outrider: the draft model is translated: " + map.words);
+    plan.translator = std::make_shared<const Translator>(map, target.vocabulary, draft->vocabulary, row);
+  }
   plan.rows.push_back({"draft model: weights", draft->weight_bytes});
-  plan.rows.push_back({"draft model: KV cache and buffers", ModelWriter::bytes(*draft, writer_options(o)) + (same ? 0 : Translator::bytes(target.vocabulary, draft->vocabulary))});
+  plan.rows.push_back({"draft model: KV cache and buffers",
+                       ModelWriter::bytes(*draft, writer_options(o), row, o.acceptance == AcceptRule::rejection) + (same ? 0 : Translator::bytes(target.vocabulary, draft->vocabulary))});
   return {};
 }
 
@@ -56,16 +63,22 @@ size_t source_bytes(const RuntimeOptions& o) {
   return sum;
 }
 
+size_t choosing_bytes(const RuntimeOptions& o, const ModelPlan& target) {
+  const bool learns = std::ranges::any_of(o.spec.sources, [](std::string_view name) { return find_source(name)->learns; });
+  return Engine::choosing_bytes(target, engine_options(o), o.threads > 0 ? o.threads : usable_cpus(), learns, o.acceptance == AcceptRule::rejection);
+}
+
 }  // namespace
 
-Result<MemoryPlan> plan_load(RuntimeOptions& o) {
+Result<MemoryPlan> plan_load(RuntimeOptions& o, bool model_is_there) {
   const auto target = plan_model(o.model_path);
   if (!target) return target.error();
-  if (o.context == 0) o.context = std::min<int64_t>(4096, target->config.context_length);
+  if (o.context == 0) o.context = std::min<int64_t>(kDefaultContext, target->config.context_length);
   MemoryPlan plan;
-  plan.rows.push_back({"weights", target->weight_bytes});
+  if (!model_is_there) plan.rows.push_back({"weights", target->weight_bytes});
   plan.rows.push_back({"KV cache for " + std::to_string(o.context) + " tokens", Engine::kv_bytes(*target, engine_options(o))});
   plan.rows.push_back({"buffers", Engine::work_bytes(*target, engine_options(o))});
+  plan.rows.push_back({"choosing tokens, at most", choosing_bytes(o, *target)});
   if (const size_t bytes = source_bytes(o); bytes > 0) plan.rows.push_back({"drafting without a model", bytes});
   if (auto r = plan_draft(o, *target, plan); !r) return r.error();
   plan.free_bytes = available_memory_bytes();

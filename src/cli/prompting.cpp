@@ -1,5 +1,6 @@
 #include "cli/prompting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -12,6 +13,8 @@
 namespace outrider::cli {
 
 namespace {
+
+constexpr size_t kMostTokenBytes = 64;  // of a text, in the mean of a context
 
 Result<std::vector<Segment>> render(const Vocabulary& v, const Tokenizer& tokenizer, std::span<const Message> messages) {
   PromptOptions options;
@@ -57,7 +60,28 @@ void warn_without_template(const Vocabulary& vocabulary) {
 
 std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& text) { return tokenizer.encode(text, {.parse_special = true, .add_special = true}); }
 
-AcceptRule accept_rule(const Values& values) { return values.text("accept") == "rejection" ? AcceptRule::rejection : AcceptRule::equality; }
+// Read from the start in ever longer parts until they fill the context: what lies beyond costs nothing.
+std::vector<TokenId> encode_prediction(const Tokenizer& tokenizer, const Prediction& prediction, int64_t context) {
+  const std::string_view text = prediction.text;
+  std::vector<TokenId> ids;
+  size_t read = 0;
+  for (size_t part = 8 * size_t(context); read < text.size() && int64_t(ids.size()) <= context; part *= 4) {
+    read = std::min(part, text.size());
+    ids = tokenizer.encode(text.substr(0, read));
+  }
+  if (!prediction.cut && read == text.size() && int64_t(ids.size()) <= context) return ids;
+  if (int64_t(ids.size()) > context) ids.resize(size_t(context));
+  warn("the prediction is longer than the context of " + std::to_string(context) + " tokens; only its beginning is used");
+  return ids;
+}
+
+Result<Prediction> read_prediction(const Values& values) {
+  if (!values.given("prediction")) return Prediction();
+  const int64_t context = values.given("ctx-size") ? values.integer("ctx-size") : kDefaultContext;
+  auto read = read_beginning(values.text("prediction"), size_t(context) * kMostTokenBytes);
+  if (!read) return Error{"the prediction: " + read.error().message, read.error().hint, read.error().kind};
+  return Prediction{std::move(read->text), read->cut};
+}
 
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model) {
   const SamplingAdvice& advice = model.config().advice;

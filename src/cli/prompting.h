@@ -21,8 +21,14 @@ std::vector<TokenId> encode_raw(const Tokenizer& tokenizer, const std::string& t
 // Options of the user before the model file's advice before our defaults; a random seed where none is given.
 Result<SamplingSettings> sampling_settings(const Values& values, const Model& model);
 
-// --accept.
-AcceptRule accept_rule(const Values& values);
+// The text of --prediction as far as a context may reach into it; empty without.
+struct Prediction {
+  std::string text;
+  bool cut = false;  // the file goes on
+};
+Result<Prediction> read_prediction(const Values& values);
+// Its tokens, no more than the context holds; warns of what is left out.
+std::vector<TokenId> encode_prediction(const Tokenizer& tokenizer, const Prediction& prediction, int64_t context);
 
 // -i, or nobody to get a prompt from but a terminal.
 bool wants_chat(const Values& values);

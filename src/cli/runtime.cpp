@@ -54,6 +54,7 @@ Result<RuntimeOptions> runtime_options(const Values& values) {
   auto spec = plan_speculation(values);
   if (!spec) return spec.error();
   o.spec = *spec;
+  if (values.text("accept") == "rejection") o.acceptance = AcceptRule::rejection;
   return o;
 }
 
@@ -71,10 +72,22 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& path, Vocab
 namespace {
 
 Result<void> plan_and_tell(Runtime& r) {
-  const auto plan = plan_load(r.options);
+  const auto plan = plan_load(r.options, r.model != nullptr);
   if (!plan) return plan.error();
+  r.translator = plan->translator;
   if (r.options.verbose) say(fmt::format("{}\n{} threads on {} usable processors, kernels {}", memory_table(*plan), r.pool->size(), usable_cpus(), r.kernels->name));
   return check_fits(*plan);
+}
+
+void choose_fetch_of(Model& model, const Runtime& r) { model.set_fetch(choose_fetch(model.matrices(), *r.kernels, *r.pool, r.clock)); }
+
+Result<void> read_draft(Runtime& r) {
+  auto draft = load_model(r.options.draft_path, *r.pool, load_progress("loading the draft model"), draft_loading(r.options.spec));
+  clear_progress();
+  if (!draft) return draft.error();
+  r.draft = std::move(*draft), r.draft_exact = r.options.spec.exact;
+  choose_fetch_of(*r.draft, r);
+  return {};
 }
 
 }  // namespace
@@ -94,19 +107,14 @@ Result<std::unique_ptr<Runtime>> load_runtime(RuntimeOptions options) {
   clear_progress();
   if (!model) return model.error();
   r->model = std::move(*model);
+  choose_fetch_of(*r->model, *r);
   if (r->options.context > r->model->config().context_length)
     warn("a context of " + std::to_string(r->options.context) + " tokens is beyond the " + std::to_string(r->model->config().context_length) + " the model was trained for");
   auto tokenizer = Tokenizer::make(r->model->vocabulary());
   if (!tokenizer) return tokenizer.error();
   r->tokenizer = std::make_unique<Tokenizer>(std::move(*tokenizer));
-  if (r->options.spec.model) {
-    auto draft = load_model(r->options.draft_path, *r->pool, load_progress("loading the draft model"), draft_loading(r->options.spec));
-    clear_progress();
-    if (!draft) return draft.error();
-    r->draft = std::move(*draft);
-  }
-  for (Model* m : {r->model.get(), r->draft.get()})
-    if (m) m->set_fetch(choose_fetch(m->matrices(), *r->kernels, *r->pool, r->clock));
+  if (r->options.spec.model)
+    if (auto read = read_draft(*r); !read) return read.error();
   r->load_ms = r->clock.now_ms() - start_ms;
   return r;
 }
@@ -121,7 +129,15 @@ Result<std::unique_ptr<Runtime>> load_target(const Values& values) {
   return load_runtime(std::move(options));
 }
 
-Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) const {
+Result<void> Runtime::load_draft() {
+  if (!options.spec.model || (draft && draft_exact == options.spec.exact)) return {};
+  draft.reset();
+  if (auto planned = plan_and_tell(*this); !planned) return planned;
+  return options.spec.model ? read_draft(*this) : Result<void>();
+}
+
+Result<std::unique_ptr<Drafter>> Runtime::make_drafter() const {
+  const SpecPlan& spec = options.spec;
   if (spec.off()) return std::unique_ptr<Drafter>();
   std::unique_ptr<ModelWriter> writer;
   if (spec.model) {
@@ -130,12 +146,15 @@ Result<std::unique_ptr<Drafter>> Runtime::make_drafter(const SpecPlan& spec) con
     wanted.min_probability = spec.limits.min_probability, wanted.whole_head = spec.exact;
     wanted.temperature = spec.draft_temperature, wanted.top_k = spec.draft_top_k;
     wanted.relative_cost = double(draft->weight_bytes()) / double(model->weight_bytes());
-    auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted, Translator::between(model->vocabulary(), draft->vocabulary(), model->config().vocabulary));
+    auto made = ModelWriter::make(*draft, *kernels, *pool, clock, wanted, translator);
     if (!made) return made.error();
     writer = std::move(*made);
   }
-  const Blend::Options how{.limits = spec.limits, .automatic = !spec.fixed, .model_max = spec.model_max, .width = spec.width, .context = options.context, .requests = options.requests};
-  return std::unique_ptr<Drafter>(std::make_unique<Blend>(make_sources(spec.sources, spec.source_options), std::move(writer), clock, how));
+  auto sources = make_sources(spec.sources, spec.source_options);
+  Blend::Options how{.limits = spec.limits, .automatic = !spec.fixed, .context = options.context, .requests = options.requests};
+  for (size_t k = 0; k < sources.size(); ++k) how.each[k] = spec.limits_of(sources[k]->name());
+  if (writer) how.each[sources.size()] = spec.limits_of("model");
+  return std::unique_ptr<Drafter>(std::make_unique<Blend>(std::move(sources), std::move(writer), clock, how));
 }
 
 Result<std::unique_ptr<Engine>> Runtime::make_engine(std::unique_ptr<Drafter> drafter) const {

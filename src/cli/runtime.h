@@ -13,13 +13,16 @@
 
 namespace outrider::cli {
 
+inline constexpr int64_t kDefaultContext = 4096;  // tokens, or the model's limit
+
 struct RuntimeOptions {
   std::string model_path, draft_path;
   int threads = 0;      // 0: usable_cpus()
-  int64_t context = 0;  // 0: 4096 or the model's limit
+  int64_t context = 0;  // 0: kDefaultContext or the model's limit
   kernels::KvType k_type = kernels::KvType::f16, v_type = kernels::KvType::f16;
   kernels::KvType draft_k_type = kernels::KvType::f16, draft_v_type = kernels::KvType::f16;
   SpecPlan spec;
+  AcceptRule acceptance = AcceptRule::equality;
   int requests = 1;
   int kept_prefixes = 1;
   bool verbose = false;  // tell the plan before loading
@@ -34,12 +37,17 @@ struct Runtime {
   const kernels::Kernels* kernels = nullptr;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Model> model, draft;
+  std::shared_ptr<const Translator> translator;  // between those two; null where they number their tokens alike
+  bool draft_exact = false;                      // as its file is: how it was loaded
   std::unique_ptr<Tokenizer> tokenizer;
   RuntimeOptions options;
   double load_ms = 0;
 
-  // A drafter as `spec` wants it; null when it is off.
-  Result<std::unique_ptr<Drafter>> make_drafter(const SpecPlan& spec) const;
+  // Loads the draft model as options.spec wants it, if that is not how it is there; in vain, with a warning, where `auto` would not use
+  // it. Engine and drafters must be gone: their memory counts as free.
+  Result<void> load_draft();
+  // A drafter as options.spec wants it; null when it is off.
+  Result<std::unique_ptr<Drafter>> make_drafter() const;
   Result<std::unique_ptr<Engine>> make_engine(std::unique_ptr<Drafter> drafter) const;
 };
 

@@ -17,7 +17,7 @@ static_assert(int(std::size(kColours)) >= kMostSources);
 
 }  // namespace
 
-SourceColours::SourceColours(std::vector<std::string> sources, bool wanted) : sources_(std::move(sources)), on_(wanted && stdout_is_terminal()) {}
+SourceColours::SourceColours(std::vector<std::string> sources, bool wanted) : sources_(std::move(sources)), on_(wanted && stdout_is_terminal() && colours_allowed()) {}
 
 bool SourceColours::show(std::string_view text, int source) const {
   if (!on_ || source < 0) return write_out(text);

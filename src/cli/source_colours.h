@@ -10,7 +10,7 @@ namespace outrider::cli {
 
 class SourceColours {
  public:
-  // `sources` as in Drafter::sources(). Off where nobody wants it or nobody would see it.
+  // `sources` as in Drafter::sources(). Off where nobody wants it, nobody would see it, or NO_COLOR forbids it.
   SourceColours(std::vector<std::string> sources, bool wanted);
 
   // To stdout. False when nobody reads any more.

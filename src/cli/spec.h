@@ -1,5 +1,6 @@
 #pragma once
 // What --spec, --draft and the --draft-… limits together ask for.
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,14 +18,17 @@ struct SpecPlan {
   bool model = false;
   bool automatic = false;      // the user left the choice of kinds to us
   bool fixed = false;          // draft what the limits allow, without weighing what it costs
-  DraftLimits limits;
-  int model_max = kMaxDraftRows - 1;  // places a draft model is asked for in a round
+  DraftLimits limits;          // of all together
+  std::map<std::string, KindLimits, std::less<>> kinds;  // of each by its name, within those; where there is none, the defaults
   bool exact = false;          // the draft model as its file is: not narrowed to four bits, no likely tokens only
   std::optional<float> draft_temperature;  // the draft model's own, instead of the request's
   std::optional<int32_t> draft_top_k;
-  int width = 4;               // guesses that may share a parent
   SourceOptions source_options;
 
+  KindLimits limits_of(std::string_view kind) const {
+    const auto found = kinds.find(kind);
+    return found == kinds.end() ? KindLimits() : found->second;
+  }
   bool off() const { return sources.empty() && !model; }
 };
 
@@ -39,7 +43,7 @@ struct SpecKey {
   bool whole;
   std::string_view fallback;  // "" = none
   std::string_view help;
-  void (*set)(SpecPlan& plan, double value);
+  void (*set)(SpecPlan& plan, std::string_view kind, double value);
 };
 std::vector<SpecKind> spec_kinds();
 std::vector<SpecKey> spec_keys(std::string_view kind);
@@ -47,7 +51,8 @@ std::span<const SpecKey> all_spec_keys();
 
 // `specs` are the values of --spec or words of /spec; `has_draft` whether there is a draft model. Unknown kinds and keys are errors that list the known ones.
 Result<SpecPlan> parse_spec(const std::vector<std::string>& specs, bool has_draft, SpecPlan limits = {});
-// The same from the options of a call.
+// The same from the options of a call, and with `specs` in the place of its --spec.
 Result<SpecPlan> plan_speculation(const Values& values);
+Result<SpecPlan> plan_speculation(const Values& values, const std::vector<std::string>& specs);
 
 }  // namespace outrider::cli

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,11 @@ int write_all(int fd, std::string_view text) {
 bool stderr_is_terminal() { return isatty(2); }
 bool stdin_is_terminal() { return isatty(0); }
 bool stdout_is_terminal() { return isatty(1); }
+
+bool colours_allowed() {
+  const char* refusal = std::getenv("NO_COLOR");
+  return !refusal || !*refusal;
+}
 
 bool write_out(std::string_view text) {
   if (g_out_error == 0) g_out_error = write_all(1, text);
@@ -69,8 +75,10 @@ std::function<void(size_t, size_t)> load_progress(std::string label) {
   if (!stderr_is_terminal()) return {};
   return [label = std::move(label), last = std::make_shared<std::atomic<int>>(-1)](size_t done, size_t total) {
     const int percent = total ? int(100.0 * double(done) / double(total)) : 100;
-    if (last->exchange(percent) == percent) return;
+    if (percent <= last->load(std::memory_order_relaxed)) return;  // most calls end here, without the lock
     std::lock_guard lock(g_progress_mutex);
+    if (percent <= last->load(std::memory_order_relaxed)) return;  // several threads report, and one may come late
+    last->store(percent, std::memory_order_relaxed);
     std::string bar(size_t(percent) / 4, '#');
     bar.resize(25, '.');
     std::fprintf(stderr, "\r%s [%s] %3d%%", label.c_str(), bar.c_str(), percent);

@@ -17,6 +17,7 @@ Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<Model
   OUTRIDER_CHECK(int(sources_.size()) + (model_ ? 1 : 0) <= kMostSources);
   for (const std::string& name : this->sources()) kind_ += (kind_.empty() ? "" : "+") + name;
   for (const auto& source : sources_) learns_ |= source->learns();
+  for (size_t k = 0; k < options_.each.size(); ++k) shares_.most[k] = options_.each[k].max;
   asks_.reserve(size_t(options.requests)), asking_.reserve(size_t(options.requests));
 }
 
@@ -79,6 +80,14 @@ void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
   }
 }
 
+// Who has fewer rows than it should loses them, which may leave others with too few.
+void Blend::drop_short(Draft& draft) const {
+  for (bool again = true; std::exchange(again, false);)
+    for (int k = 0; k < int(options_.each.size()); ++k)
+      if (const int rows = draft.rows_of(k); rows > 0 && rows < options_.each[size_t(k)].min) draft.drop(k), again = true;
+  if (draft.size() < options_.limits.min) draft.cut(0);
+}
+
 DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
   const DraftBudget budget = options_.automatic ? offered : DraftBudget{};
   limit(jobs, budget);
@@ -95,14 +104,13 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
   const auto chains = std::ranges::partition(jobs, [&](const DraftJob& job) { return !lines_.at(job.request).chain; });
   for (DraftJob& job : chains) grow_chain(job, budget, promise);
   const auto trees = jobs.first(jobs.size() - chains.size());
-  grower_.grow(trees, budget, {.width = options_.width, .promise = promise}, [&](int j, int row) {
+  grower_.grow(trees, budget, {.width = options_.width, .promise = promise, .shares = shares_}, [&](int j, int row) {
     const DraftJob& job = trees[size_t(j)];
     const Line& line = lines_.at(job.request);
     const auto place = job.draft->tree.path_tokens(row, path).subspan(1);
     return judge(line, place, line.asked.at(place));
   });
-  for (DraftJob& job : trees)
-    if (job.draft->size() < options_.limits.min) job.draft->cut(0);
+  for (DraftJob& job : trees) drop_short(*job.draft);
   return effort;
 }
 

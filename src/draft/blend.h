@@ -17,9 +17,9 @@ class Blend final : public Drafter {
  public:
   struct Options {
     DraftLimits limits;
+    std::array<KindLimits, kMostSources> each{};  // in the order of sources()
     bool automatic = true;   // weigh what drafts cost; else everything that the limits allow is drafted
-    int model_max = kMaxDraftRows - 1;  // places the model is asked for in a round
-    int width = 4;           // guesses that may share a parent; 1 = chains
+    int width = 4;           // guesses of all that may share a parent; 1 = chains
     int64_t context = 4096;  // tokens of one request
     int requests = 1;        // at once
   };
@@ -65,6 +65,7 @@ class Blend final : public Drafter {
   // blend.cpp
   void follow(Line& line, std::span<const int32_t> committed, int32_t pending) const;
   void limit(std::span<DraftJob> jobs, const DraftBudget& budget) const;
+  void drop_short(Draft& draft) const;
   void learn(Line& line, const DraftOutcome& outcome);
   void score(Line& line, std::span<const int32_t> place, int32_t truth);
 
@@ -76,6 +77,7 @@ class Blend final : public Drafter {
   float prior_of(const Choice& c) const;
   void suit(const Line& line, std::span<Choice> choices) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
+  const KindLimits& model_limits() const { return options_.each[sources_.size()]; }
 
   // blend_chain.cpp: drafts for acceptance by rejection
   void grow_chain(DraftJob& job, const DraftBudget& budget, double promise) const;
@@ -93,6 +95,7 @@ class Blend final : public Drafter {
   Options options_;
   std::string kind_;
   bool learns_ = false;
+  Shares shares_;
   Survival survival_;
   std::array<UsualManner, 2> usual_;  // of greedy texts, of sampled ones
   TreeGrower grower_;

@@ -41,7 +41,7 @@ double Blend::opens_up(const Line& line, double place_cost) const {
 
 bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
-  if (place >= std::min(job.budget, options_.model_max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
+  if (place >= std::min(job.budget, model_limits().max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
   const double s = line.unasked;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];

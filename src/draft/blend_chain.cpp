@@ -22,7 +22,9 @@ void Blend::grow_chain(DraftJob& job, const DraftBudget& budget, double promise)
     const Choices choices = judge(line, draft.tree.path_tokens(last, path).subspan(1), nullptr);
     if (choices.count == 0) break;
     const Choice& c = choices.list[0];
-    last = draft.add(c.token, last, c.survival, c.source);
+    const int by = owner(draft, c, shares_);
+    if (by < 0) break;
+    last = draft.add(c.token, last, c.survival, by);
     if (budget.free() || value() > best) best = value(), keep = draft.size();
   }
   draft.cut(keep);

@@ -10,17 +10,17 @@ const Guesses* Blend::Asked::at(std::span<const int32_t> place) const {
   return here ? &guesses[place.size()] : nullptr;
 }
 
-// each(source, guess) for everybody's guesses at a place.
+// each(source, guess) for everybody's guesses at a place, of each as many as it may have there.
 template <class Each>
 void Blend::each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const {
   for (size_t k = 0; k < line.readers.size(); ++k) {
     if (!line.readers[k]) continue;
     Guesses guesses;
     line.readers[k]->guess(place, guesses);
-    for (const Guess& g : guesses.all()) each(int(k), g);
+    for (const Guess& g : guesses.best(options_.each[k].width)) each(int(k), g);
   }
   if (by_model)
-    for (const Guess& g : by_model->all()) each(int(sources_.size()), g);
+    for (const Guess& g : by_model->best(model_limits().width)) each(int(sources_.size()), g);
 }
 
 namespace {

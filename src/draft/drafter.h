@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/archive.h"
@@ -38,6 +39,21 @@ struct Draft {
     return row;
   }
   void cut(int drafted) { tree.size = std::min(tree.size, drafted + 1); }  // rows stand in the order they were added
+  int rows_of(int by) const { return int(std::count(source.begin() + 1, source.begin() + tree.size, uint8_t(by))); }
+  // Takes out one's rows and all that hangs from them.
+  void drop(int by) {
+    std::array<int32_t, kMaxDraftRows> moved;  // by the old row: the new one, or −1
+    moved[0] = 0;
+    const int rows = std::exchange(tree.size, 1);
+    for (int row = 1; row < rows; ++row) {
+      const size_t from = size_t(row), to = size_t(tree.size);
+      const int32_t parent = moved[size_t(tree.parents[from])];
+      moved[from] = parent < 0 || source[from] == by ? -1 : int32_t(to);
+      if (moved[from] < 0) continue;
+      tree.add(tree.tokens[from], parent);
+      survival[to] = survival[from], reach[to] = reach[from], source[to] = source[from], drawn_from[to] = drawn_from[from];
+    }
+  }
   double expected_tokens() const {
     double sum = 1;
     for (int row = 1; row < tree.size; ++row) sum += double(reach[size_t(row)]);
@@ -45,11 +61,18 @@ struct Draft {
   }
 };
 
-// What a person allows. The controller stays within it.
+// What a person allows of the drafts of all together. The controller stays within it.
 struct DraftLimits {
   int max = kMaxDraftRows - 1;  // drafted tokens a round; 0 = none
   int min = 0;                  // shorter drafts are dropped
   float min_probability = 0;    // a model's own certainty below which its draft stops (softmax at temperature 1)
+};
+
+// What a person allows one of those who guess.
+struct KindLimits {
+  int max = kMaxDraftRows - 1;  // drafted tokens of its own a round; a model is also asked for no more places; 0 = none
+  int min = 0;                  // fewer are dropped, with what hangs from them
+  int width = 4;                // of its guesses at one place, the best so many; 1 = chains
 };
 
 // What the step's rows cost and what they may bring.

@@ -15,6 +15,8 @@ class DrawnRows {
   static constexpr size_t kWholeRows = 8;
   explicit DrawnRows(size_t vocabulary) : vocabulary_(vocabulary), space_(std::make_unique_for_overwrite<TokenProbability[]>(kWholeRows * vocabulary)) {}
 
+  static size_t bytes(size_t vocabulary) { return kWholeRows * vocabulary * sizeof(TokenProbability); }
+
   void clear() { count_ = 0; }
   // Whether another row fits, however long: known before it is drawn from.
   bool room() const { return count_ < ends_.size() && kWholeRows * vocabulary_ - end() >= vocabulary_; }

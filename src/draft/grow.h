@@ -27,6 +27,21 @@ struct Choices {
   double best() const { return count > 0 ? double(list[0].survival) : 0; }  // survival of the likeliest; 0 where nobody guesses
 };
 
+// Rows of a round that each of those who guess may have, by Draft::source.
+struct Shares {
+  std::array<int, kMostSources> most;
+  Shares() { most.fill(kMaxDraftRows); }
+};
+
+// Whose row a choice becomes: of the surest who guessed it, or, when that one has all its rows, of another who did; −1: nobody has one left.
+inline int owner(const Draft& draft, const Choice& c, const Shares& shares) {
+  const auto has_room = [&](int by) { return draft.rows_of(by) < shares.most[size_t(by)]; };
+  if (has_room(c.source)) return c.source;
+  for (int by = 0; by < kMostSources; ++by)
+    if ((c.sources >> by & 1) && has_room(by)) return by;
+  return -1;
+}
+
 class TreeGrower {
  public:
   explicit TreeGrower(int requests) {
@@ -38,6 +53,7 @@ class TreeGrower {
     int width = 1;          // guesses that may share a parent
     double promise = 0.03;  // tokens a round that drafting must promise: below that the prices are not known well enough, and only
                             // plain steps teach them
+    Shares shares{};
   };
   // Grows the drafts of the jobs, each to its budget at most. follow(job index, row) → Choices after that row.
   template <class Follow>
@@ -57,7 +73,9 @@ class TreeGrower {
       heap_.pop_back();
       DraftJob& job = jobs[size_t(node.job)];
       if (job.draft->size() >= most_rows(job)) continue;
-      const int row = job.draft->add(node.choice.token, node.parent, node.choice.survival, node.choice.source);
+      const int by = owner(*job.draft, node.choice, bounds.shares);
+      if (by < 0) continue;
+      const int row = job.draft->add(node.choice.token, node.parent, node.choice.survival, by);
       added_.push_back(node.job);
       expected += double(node.reach);
       const double value = expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size()));

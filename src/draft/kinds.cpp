@@ -17,7 +17,7 @@ size_t per_request(int64_t context, int requests) { return size_t(requests) * Su
 constexpr SourceKind kKinds[] = {
     {"prediction", "what the caller expects the answer to be", make<PredictionSource>, [](int64_t c, int n) { return per_request(c, n) + size_t(n) * size_t(c) * sizeof(int32_t); }},
     {"lookup", "what stood after the same words before", make_lookup, per_request},
-    {"recycle", "what the model lately thought possible after the same token", make<RecycleSource>, [](int64_t, int) { return RecycleSource::bytes({}); }},
+    {"recycle", "what the model lately thought possible after the same token", make<RecycleSource>, [](int64_t, int) { return RecycleSource::bytes({}); }, true},
 };
 }  // namespace
 

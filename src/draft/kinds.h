@@ -17,6 +17,7 @@ struct SourceKind {
   std::string_view help;
   std::unique_ptr<Source> (*make)(const SourceOptions& options);
   size_t (*bytes)(int64_t context, int requests);  // what it and its readers keep, at most
+  bool learns = false;                             // Source::learns()
 };
 
 std::span<const SourceKind> source_kinds();

@@ -30,11 +30,12 @@ Guess runner_up(int32_t token, float p, bool sampled) { return {token, class_of(
 
 }  // namespace
 
-size_t ModelWriter::bytes(const ModelPlan& plan, const Options& o) {
-  return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes() + Pass::bytes(plan.config, rows_in_pass(o), rows_with_logits(o));
+size_t ModelWriter::bytes(const ModelPlan& plan, const Options& o, int64_t row, bool by_rejection) {
+  const size_t choosing = Sampler::most_bytes(row) + (by_rejection ? DrawnRows::bytes(size_t(row)) : 0);
+  return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes() + Pass::bytes(plan.config, rows_in_pass(o), rows_with_logits(o)) + size_t(o.requests) * choosing;
 }
 
-ModelWriter::ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::unique_ptr<const Translator> translator)
+ModelWriter::ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::shared_ptr<const Translator> translator)
     : model_(model), kernels_(kernels), clock_(clock), options_(options), translator_(std::move(translator)), padding_(model.padding_ids()) {
   if (!translator_) return;
   target_row_.resize(size_t(translator_->target_rows()));
@@ -42,7 +43,7 @@ ModelWriter::ModelWriter(const Model& model, const kernels::Kernels& kernels, co
 }
 
 Result<std::unique_ptr<ModelWriter>> ModelWriter::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options,
-                                                       std::unique_ptr<const Translator> translator) {
+                                                       std::shared_ptr<const Translator> translator) {
   std::unique_ptr<ModelWriter> w(new ModelWriter(model, kernels, clock, options, std::move(translator)));
   auto pages = PagePool::make(model.kv_geometry(options.k_type, options.v_type), pages_in_all(options));
   if (!pages) return pages.error();

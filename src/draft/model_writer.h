@@ -35,12 +35,12 @@ class ModelWriter {
     std::optional<float> temperature;  // its own, instead of the request's
     std::optional<int32_t> top_k;
   };
-  // Bytes make() will reserve beside the weights.
-  static size_t bytes(const ModelPlan& plan, const Options& options);
+  // Bytes that make() and the requests will reserve beside the weights, at most. `row`: length of a row of the target's logits.
+  static size_t bytes(const ModelPlan& plan, const Options& options, int64_t row, bool by_rejection);
   // Model, pool, kernels and clock must outlive the writer. `translator` where the target numbers its tokens otherwise: all tokens that
   // are passed here, guesses included, are the target's.
   static Result<std::unique_ptr<ModelWriter>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock, Options options,
-                                                   std::unique_ptr<const Translator> translator = nullptr);
+                                                   std::shared_ptr<const Translator> translator = nullptr);
 
   Result<void> begin(int64_t request, std::span<const int32_t> prompt, const SamplingSettings& sampling, bool by_rejection = false);
   void end(int64_t request);
@@ -88,7 +88,7 @@ class ModelWriter {
     int known = 0;        // leading window rows: the target's text, the pending token included
     bool started = false; // in this round
   };
-  ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::unique_ptr<const Translator> translator);
+  ModelWriter(const Model& model, const kernels::Kernels& kernels, const Clock& clock, Options options, std::shared_ptr<const Translator> translator);
   void answer(const Ask& ask, Line& line, std::span<float> logits);
   void answer_drawn(const Ask& ask, Line& line, std::span<const float> logits, std::span<const int32_t> path);
   // In our tokens.
@@ -106,7 +106,7 @@ class ModelWriter {
   const kernels::Kernels& kernels_;
   const Clock& clock_;
   Options options_;
-  std::unique_ptr<const Translator> translator_;
+  std::shared_ptr<const Translator> translator_;
   std::vector<float> target_row_;  // logits by the target's ids
   std::optional<PagePool> pages_;
   std::optional<Pass> pass_;

@@ -2,6 +2,7 @@
 // A source of guesses that costs next to nothing: given a place in a text, it names tokens that may follow there. It is asked at
 // every place of a draft tree, and also, in shadow, at every token that was emitted, used or not: so its evidence is judged by
 // counting (survival.h) and not by what it believes of itself.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,7 @@ struct Guesses {
   std::array<Guess, kMostGuesses> list;
   int count = 0;
   std::span<const Guess> all() const { return {list.data(), size_t(count)}; }
+  std::span<const Guess> best(int most) const { return all().first(size_t(std::min(most, count))); }
   void add(Guess guess) {
     if (count < kMostGuesses) list[size_t(count++)] = guess;
   }

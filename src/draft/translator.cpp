@@ -44,9 +44,8 @@ class Speller {
 
 }  // namespace
 
-Translator::Translator(const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows) : target_rows_(target_rows) {
-  const VocabularyMap map = map_vocabularies(target, drafter);
-  to_target_ = map.to_target;
+Translator::Translator(const VocabularyMap& map, const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows)
+    : target_rows_(target_rows), to_target_(map.to_target) {
   const Speller speller(drafter);
   first_.reserve(target.size() + 1), pieces_.reserve(2 * target.size());
   for (size_t id = 0; id < target.size(); ++id) {

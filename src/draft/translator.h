@@ -14,8 +14,9 @@ class Translator {
  public:
   static constexpr size_t kMostPieces = 8;  // tokens that one may become; longer ones are left out
 
-  // `target_rows`: length of a row of the target's logits.
-  Translator(const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows);
+  // `target_rows`: length of a row of the target's logits; `map` is that of these two.
+  Translator(const VocabularyMap& map, const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows);
+  Translator(const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows) : Translator(map_vocabularies(target, drafter), target, drafter, target_rows) {}
   // Null where both number their tokens alike.
   static std::unique_ptr<const Translator> between(const Vocabulary& target, const Vocabulary& drafter, int64_t target_rows);
   static size_t bytes(const Vocabulary& target, const Vocabulary& drafter);  // about

@@ -34,9 +34,11 @@ class Engine {
   // drafter may be null. Model, pool, kernels and clock must outlive the engine.
   static Result<std::unique_ptr<Engine>> make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock,
                                               std::unique_ptr<Drafter> drafter, EngineOptions options);
-  // Bytes make() will reserve beside the weights: KV pages and working buffers.
+  // Bytes make() will reserve beside the weights: KV pages, working buffers, and, at most, what is needed for choosing tokens (samplers,
+  // rows for acceptance by rejection, and the search for what a drafter that wants_top() learns from).
   static size_t kv_bytes(const ModelPlan& plan, const EngineOptions& options);
   static size_t work_bytes(const ModelPlan& plan, const EngineOptions& options);
+  static size_t choosing_bytes(const ModelPlan& plan, const EngineOptions& options, int threads, bool wants_top, bool by_rejection);
 
   // Errors: empty prompt, a token outside the vocabulary, bad settings, a prompt longer than the context.
   Result<int64_t> submit(Request request);

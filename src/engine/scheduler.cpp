@@ -33,6 +33,11 @@ Engine::Engine(const Model& model, ThreadPool& pool, const Clock& clock, std::un
 
 size_t Engine::kv_bytes(const ModelPlan& plan, const EngineOptions& o) { return size_t(pages_in_all(o)) * plan.kv_geometry(o.k_type, o.v_type).page_bytes(); }
 size_t Engine::work_bytes(const ModelPlan& plan, const EngineOptions& o) { return Pass::bytes(plan.config, rows_in_pass(o), o.requests * kMaxDraftRows); }
+size_t Engine::choosing_bytes(const ModelPlan& plan, const EngineOptions& o, int threads, bool wants_top, bool by_rejection) {
+  const int64_t row = plan.config.vocabulary;
+  const size_t each = Sampler::most_bytes(row) + (by_rejection ? size_t(row) * sizeof(TokenProbability) : 0);
+  return size_t(o.requests) * each + (wants_top ? size_t(threads) * TopFinder::bytes(row) : 0);
+}
 
 Result<std::unique_ptr<Engine>> Engine::make(const Model& model, const kernels::Kernels& kernels, ThreadPool& pool, const Clock& clock,
                                              std::unique_ptr<Drafter> drafter, EngineOptions o) {

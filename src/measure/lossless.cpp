@@ -52,7 +52,7 @@ Result<std::unique_ptr<Drafter>> LosslessCheck::drafter(const VerifyArm& arm, co
     const Model& model = self ? *setup_.model : *setup_.draft;
     auto made = ModelWriter::make(model, arm.narrow_kernels ? *setup_.narrow : *setup_.kernels, pool, *setup_.clock,
                                   {.k_type = kv(arm.quantised_draft_kv), .v_type = kv(arm.quantised_draft_kv), .context = setup_.context, .requests = 2, .kept_prefixes = 0, .whole_head = self},
-                                  Translator::between(setup_.model->vocabulary(), model.vocabulary(), setup_.model->config().vocabulary));
+                                  self ? nullptr : setup_.translator);
     if (!made) return made.error();
     writer = std::move(*made);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "draft/translator.h"
 #include "engine/engine.h"
 
 namespace outrider {
@@ -49,6 +50,7 @@ class LosslessCheck {
   struct Setup {
     const Model* model;
     const Model* draft;  // or null
+    std::shared_ptr<const Translator> translator;  // null where those two number their tokens alike
     ThreadPool* one_thread;
     ThreadPool* all_threads;
     const kernels::Kernels* kernels;

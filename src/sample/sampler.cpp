@@ -36,7 +36,7 @@ class Race {
 
   // Every token of a row. The block with the maximum goes first: the others then need much of their noise.
   void offer_all(const ScannedRow& row, const kernels::Kernels& kernels) {
-    const size_t blocks = (row.logits.size() + kernels::kMaxBlock - 1) / kernels::kMaxBlock;
+    const size_t blocks = blocks_in(int64_t(row.logits.size()));
     offer_block(row, size_t(std::find(row.maxima, row.maxima + blocks, row.max) - row.maxima), kernels);
     for (size_t b = 0; b < blocks; b++) offer_block(row, b, kernels);
   }
@@ -87,7 +87,7 @@ Sampler::Sampler(SamplingSettings settings, int32_t vocabulary_size, std::span<c
   if (lowest_allowed_ >= live_size_) lowest_allowed_ = 0;
 
   edited_.resize(size_t(live_size_));
-  maxima_.resize((size_t(live_size_) + kernels::kMaxBlock - 1) / kernels::kMaxBlock);
+  maxima_.resize(blocks_in(live_size_));
   if (settings_.has_penalties()) {
     occurrences_.assign(size_t(live_size_), 0);
     occurring_.reserve(size_t(live_size_));
@@ -134,6 +134,11 @@ void Sampler::apply_penalties(std::span<const int32_t> history, std::span<const 
     occurrences_[size_t(token)] = 0;
   }
   occurring_.clear();
+}
+
+size_t Sampler::most_bytes(int64_t vocabulary_size) {
+  constexpr size_t kEach = sizeof(float) + 2 * sizeof(int32_t) + sizeof(Candidate);  // edited_, occurrences_, occurring_, candidates
+  return size_t(vocabulary_size) * kEach + blocks_in(vocabulary_size) * sizeof(float);
 }
 
 // A broken row made usable: NaN becomes -inf, +inf the largest float. Only reached when a row shows that it needs it.

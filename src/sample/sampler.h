@@ -29,6 +29,9 @@ class Sampler {
   // chosen (padding). All scratch is allocated here: about 5 bytes to 24 bytes per id, by what the settings need.
   Sampler(SamplingSettings settings, int32_t vocabulary_size, std::span<const int32_t> forbidden, const kernels::Kernels& kernels);
 
+  // Of that scratch, whatever the settings are.
+  static size_t most_bytes(int64_t vocabulary_size);
+
   // The token at `position` (the index in the sequence of the token that is being chosen). history: the committed tokens of the
   // timeline; ancestors: the draft tokens between them and this place, in order, the pending token first. Allocates nothing.
   // Not const only because of the scratch: one Sampler serves one thread at a time. NaN counts as -inf; if nothing is left, the

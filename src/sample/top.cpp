@@ -5,15 +5,17 @@
 #include <limits>
 
 #include "base/math.h"
+#include "sample/truncate.h"
 
 namespace outrider {
 
 namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-size_t blocks_of(int64_t n) { return size_t((n + kernels::kMaxBlock - 1) / kernels::kMaxBlock); }
 }  // namespace
 
-TopFinder::TopFinder(int64_t row_size) : maxima_(blocks_of(row_size)), ordered_(blocks_of(row_size)), found_(size_t(row_size)) {}
+TopFinder::TopFinder(int64_t row_size) : maxima_(blocks_in(row_size)), ordered_(blocks_in(row_size)), found_(size_t(row_size)) {}
+
+size_t TopFinder::bytes(int64_t row_size) { return 2 * blocks_in(row_size) * sizeof(float) + size_t(row_size) * sizeof(int32_t); }
 
 // The eighth largest of the blocks' maxima bounds the eighth largest entry from below: few entries reach it.
 void TopFinder::find(const kernels::Kernels& kernels, std::span<const float> logits, TopTokens& out) {

@@ -19,6 +19,7 @@ struct TopTokens {
 class TopFinder {
  public:
   explicit TopFinder(int64_t row_size);
+  static size_t bytes(int64_t row_size);
   // Allocates nothing. NaN and −infinity never count; equal logits in order of ids.
   void find(const kernels::Kernels& kernels, std::span<const float> logits, TopTokens& out);
 

@@ -16,6 +16,9 @@ struct ScannedRow {
   float max;
 };
 
+// Maxima of a row.
+inline size_t blocks_in(int64_t row_size) { return size_t((row_size + kernels::kMaxBlock - 1) / kernels::kMaxBlock); }
+
 struct Candidate {
   float logit;
   int32_t token;

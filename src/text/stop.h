@@ -11,7 +11,8 @@ namespace outrider {
 
 class TextStop final : public StopRule {
  public:
-  using Sink = std::function<void(std::string_view)>;  // called with non-empty valid UTF-8
+  // Called with non-empty valid UTF-8, once for each token that some of the text is of; tokens are numbered from 0.
+  using Sink = std::function<void(std::string_view text, size_t token)>;
 
   TextStop(TextStream stream, Sink sink) : stream_(std::move(stream)), sink_(std::move(sink)) {}
 
@@ -27,7 +28,8 @@ class TextStop final : public StopRule {
 
  private:
   void give(std::string_view text) {
-    if (!text.empty()) sink_(text);
+    size_t from = 0;
+    for (const TextStream::Part& part : stream_.parts()) sink_(text.substr(from, part.end - from), part.push), from = part.end;
   }
 
   TextStream stream_;

@@ -1,7 +1,9 @@
 #pragma once
 // Tokens → text as it may be shown: never half a character, never a part of a stop string. What comes out does not depend on how the text was cut
 // into tokens.
+#include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,13 @@ class TextStream {
   // The end: gives what was held back. A character that stayed incomplete becomes U+FFFD.
   std::string flush();
 
+  // Whose the text is that the last call gave: part i reaches from the end of the one before it to `end`. Pushes are numbered from 0; a
+  // character of several is of the first.
+  struct Part {
+    size_t end, push;
+  };
+  std::span<const Part> parts() const { return parts_; }
+
   bool stopped() const { return stop_.has_value(); }
   // Index of the stop string that ended the text.
   std::optional<size_t> stop() const { return stop_; }
@@ -29,11 +38,15 @@ class TextStream {
 
  private:
   size_t undecided_tail() const;
+  std::string give(size_t ready);
 
   const Tokenizer* tokenizer_;
   std::vector<std::string> stops_;
   bool special_;
   std::string pending_;  // bytes not given out yet
+  std::deque<Part> pushed_;  // whose they are, by the ends in pending_
+  std::vector<Part> parts_;
+  size_t pushes_ = 0;
   std::optional<size_t> stop_;
 };
 

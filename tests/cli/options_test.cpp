@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <limits>
 #include <set>
+#include <tuple>
 
+#include "cli/numbers.h"
 #include "cli/spec.h"
 
 namespace outrider::cli {
@@ -79,6 +82,21 @@ TEST(Options, WhatIsWrongIsNamed) {
   EXPECT_NE(refused({"run", "--cache-type-k", "q3"}).find("f16|q8_0"), std::string::npos);
 }
 
+TEST(Options, NumbersAreDecimalAndNothingElse) {
+  for (const char* wrong : {"0x10", "1e1", " 3", "3 ", "3,0", "", "-", "+", "+-3", "--3", "1_000"}) {
+    EXPECT_FALSE(parse_number(wrong, true)) << wrong;
+    if (std::string_view(wrong) != "1e1") { EXPECT_FALSE(parse_number(wrong, false)) << wrong; }
+  }
+  for (const char* wrong : {"nan", "0x1p3", " 0.5", "0.5 "}) EXPECT_FALSE(parse_number(wrong, false)) << wrong;
+  EXPECT_EQ(parse_number("-12", true), -12);
+  EXPECT_EQ(parse_number("+12", true), 12);
+  EXPECT_EQ(parse_number("1e1", false), 10);
+  EXPECT_EQ(parse_number(".5", false), 0.5);
+  EXPECT_EQ(parse_number("18446744073709551615", true), 0x1p64);
+  for (const char* large : {"18446744073709551616", "99999999999999999999999999999"}) EXPECT_EQ(parse_number(large, true), std::numeric_limits<double>::infinity());
+  EXPECT_NE(refused({"run", "--draft-max", "0x10"}).find("«0x10» is not a whole number"), std::string::npos);
+}
+
 TEST(Options, EnvironmentStandsBetweenCommandLineAndDefault) {
   setenv("OUTRIDER_TOP_K", "17", 1);
   EXPECT_EQ(parsed({"run", "-m", "x"}).values.integer("top-k"), 17);
@@ -103,18 +121,22 @@ TEST(Spec, KindsKeysAndTheirErrors) {
   const auto both = parse_spec({"ngram:max=12,width=2", "model:max=6,p_min=0.4,min=2"}, true);
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(both->sources, std::vector<std::string_view>{"lookup"});
-  EXPECT_EQ(both->limits.max, 12);
-  EXPECT_EQ(both->limits.min, 2);
-  EXPECT_EQ(both->width, 2);
-  EXPECT_EQ(both->model_max, 6);
+  const KindLimits lookup = both->limits_of("lookup"), model = both->limits_of("model");
+  EXPECT_EQ(std::tuple(lookup.max, lookup.min, lookup.width), std::tuple(12, 0, 2));  // each keeps its own
+  EXPECT_EQ(std::tuple(model.max, model.min, model.width), std::tuple(6, 2, 4));
+  EXPECT_EQ(both->limits.max, kMaxDraftRows - 1);
+  EXPECT_EQ(both->limits.min, 0);
   EXPECT_FLOAT_EQ(both->limits.min_probability, 0.4f);
   EXPECT_FALSE(both->fixed);
   EXPECT_TRUE(parse_spec({"recycle:fixed=1"}, false)->fixed);
   EXPECT_TRUE(parse_spec({"off"}, true)->off());
   EXPECT_FALSE(parse_spec({"auto"}, false)->model);
   EXPECT_TRUE(parse_spec({"ngram:max=0"}, false)->off());
+  EXPECT_EQ(parse_spec({"ngram:max=0", "recycle"}, false)->sources, std::vector<std::string_view>{"recycle"});
+  EXPECT_EQ(parse_spec({"on"}, false)->sources, parse_spec({"auto"}, false)->sources);
   for (const auto& [spec, word] : std::vector<std::pair<std::string, std::string>>{
-           {"eagle", "known kinds"}, {"ngram:depth=3", "known keys"}, {"ngram:max=many", "max"}, {"ngram:max=99", "31"}, {"ngram:max", "key=value"}, {"lookup:max=2,min=5", "longer"}, {"model:p_min=2", "p_min"}}) {
+           {"eagle", "known kinds"}, {"ngram:depth=3", "known keys"}, {"ngram:max=many", "max"}, {"ngram:max=99", "31"}, {"ngram:max", "key=value"}, {"lookup:max=2,min=5", "longer"}, {"model:p_min=2", "p_min"},
+           {"lookup:max=0x10", "«0x10»"}, {"lookup:max=1e1", "«1e1»"}, {"lookup:max= 3", "« 3»"}, {"lookup:max=3 ", "«3 »"}, {"model:p_min= 0.5", "« 0.5»"}, {"lookup:width=5", "1 to 4"}}) {
     const auto r = parse_spec({spec}, true);
     ASSERT_FALSE(r.ok()) << spec;
     EXPECT_NE((r.error().message + r.error().hint).find(word), std::string::npos) << r.error().message << "; " << r.error().hint;
@@ -137,8 +159,11 @@ TEST(Spec, DefaultsOfKeysAreThoseOfThePlan) {
   EXPECT_EQ(spelled->limits.max, plan->limits.max);
   EXPECT_EQ(spelled->limits.min, plan->limits.min);
   EXPECT_EQ(spelled->limits.min_probability, plan->limits.min_probability);
-  EXPECT_EQ(spelled->model_max, plan->model_max);
-  EXPECT_EQ(spelled->width, plan->width);
+  for (const char* kind : {"lookup", "model"}) {
+    EXPECT_EQ(spelled->limits_of(kind).max, plan->limits_of(kind).max);
+    EXPECT_EQ(spelled->limits_of(kind).min, plan->limits_of(kind).min);
+    EXPECT_EQ(spelled->limits_of(kind).width, plan->limits_of(kind).width);
+  }
   EXPECT_EQ(spelled->fixed, plan->fixed);
   EXPECT_EQ(spelled->exact, plan->exact);
   EXPECT_EQ(spelled->source_options.shortest_match, plan->source_options.shortest_match);

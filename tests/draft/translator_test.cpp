@@ -41,6 +41,12 @@ TEST(Translator, TokensAreFoundOrSpelled) {
   for (const int32_t none : {-1, 6, 7, 100}) EXPECT_EQ(read(t, none), Ids{});
 }
 
+TEST(Translator, TakesAMapThatWasMadeBefore) {
+  VocabularyMap map = map_vocabularies(kTarget, kDrafter);
+  map.to_drafter[1] = 5;  // which nothing but this map says
+  EXPECT_EQ(read(Translator(map, kTarget, kDrafter, 8), 1), Ids{5});
+}
+
 TEST(Translator, ATextGoesOn) {
   const Translator t(kTarget, kDrafter, 8);
   Ids text = t.open(Ids{1, 5, 3}, 16);

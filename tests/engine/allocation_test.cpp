@@ -1,5 +1,6 @@
 // Law 5: the step loop allocates nothing. Every operator new and malloc of this program is counted while steps run.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -16,23 +17,32 @@
 
 namespace {
 std::atomic<int64_t> g_allocations{0};
+std::atomic<int64_t> g_live_bytes{0};  // of operator new
+
+void* counted(void* p) {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  g_live_bytes.fetch_add(int64_t(malloc_usable_size(p)), std::memory_order_relaxed);
+  return p;
+}
+void give_back(void* p) {
+  g_live_bytes.fetch_sub(int64_t(malloc_usable_size(p)), std::memory_order_relaxed);
+  std::free(p);
+}
 }
 
 void* operator new(size_t bytes) {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::malloc(bytes ? bytes : 1)) return p;
+  if (void* p = std::malloc(bytes ? bytes : 1)) return counted(p);
   throw std::bad_alloc();
 }
 void* operator new(size_t bytes, std::align_val_t alignment) {
-  g_allocations.fetch_add(1, std::memory_order_relaxed);
   const size_t a = size_t(alignment);
-  if (void* p = std::aligned_alloc(a, (bytes + a - 1) / a * a)) return p;
+  if (void* p = std::aligned_alloc(a, (bytes + a - 1) / a * a)) return counted(p);
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { give_back(p); }
+void operator delete(void* p, size_t) noexcept { give_back(p); }
+void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { give_back(p); }
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have a malloc of their own
 extern "C" void* __libc_malloc(size_t);
@@ -103,6 +113,36 @@ TEST(Law5, StepsAllocateNothing) {
       EXPECT_GT(steps, 20);
     }
   }
+}
+
+// What the memory plan says of those who choose tokens is what they take: never less, and little more where they take all they may.
+TEST(Plan, ChoosingTokensTakesWhatIsPlanned) {
+  constexpr int32_t kRow = 50'000;
+  const auto& kernels = kernels::kernels_for(kernels::best_isa());
+  const auto takes = [](auto make) {
+    const int64_t before = g_live_bytes.load();
+    const auto kept = make();
+    return size_t(g_live_bytes.load() - before);
+  };
+  for (const char* name : {"greedy", "default", "everything", "temperature alone"})
+    EXPECT_LE(takes([&] { return Sampler(settings(name), kRow, {}, kernels); }), Sampler::most_bytes(kRow) + 8192) << name;
+  EXPECT_GE(takes([&] { return Sampler(settings("everything"), kRow, {}, kernels); }), Sampler::most_bytes(kRow));
+  EXPECT_NEAR(double(takes([&] { return TopFinder(kRow); })), double(TopFinder::bytes(kRow)), 8192);
+  EXPECT_NEAR(double(takes([&] { return std::make_unique<DrawnRows>(kRow); })), double(DrawnRows::bytes(kRow)), 16384);
+}
+
+TEST(Plan, RejectionAndLearningDraftersTakeMore) {
+  Fixture f;
+  const auto plan = plan_model(f.folder / "m.gguf");
+  ASSERT_TRUE(plan.ok());
+  const EngineOptions one{.context = 600}, two{.context = 600, .requests = 2};
+  const size_t row = size_t(plan->config.vocabulary), least = Engine::choosing_bytes(*plan, one, 2, false, false);
+  EXPECT_EQ(least, Sampler::most_bytes(int64_t(row)));
+  EXPECT_EQ(Engine::choosing_bytes(*plan, two, 2, false, false), 2 * least);
+  EXPECT_EQ(Engine::choosing_bytes(*plan, one, 2, false, true), least + row * sizeof(TokenProbability));
+  EXPECT_EQ(Engine::choosing_bytes(*plan, one, 2, true, false), least + 2 * TopFinder::bytes(int64_t(row)));
+  const ModelWriter::Options writer{.context = 600};
+  EXPECT_EQ(ModelWriter::bytes(*plan, writer, int64_t(row), true) - ModelWriter::bytes(*plan, writer, int64_t(row), false), DrawnRows::bytes(row));
 }
 
 // That the count sees what it should see.

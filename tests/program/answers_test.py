@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a call prints: text, the line of figures, the object of --json and whether its numbers add up (C14, C15, C17, C26, C38)."""
-import collections, unittest
+import collections, os, subprocess, unittest
 from support import FIGURES, SMOL, ProgramTest, run
 
 RAW = ["-m", SMOL, "--raw", "--temp", "0"]
@@ -35,6 +35,20 @@ class Output(ProgramTest):
         self.assertEqual(self.answer(*tell, "--prediction", self.file("empty.txt", ""))["tokens"], plain["tokens"])
         outcome = self.answered(run(*tell, "--prediction", path, "--spec", "lookup"))
         self.assertTrue("warning" in outcome.lines[0] and "prediction is not used" in outcome.lines[0], outcome)
+
+    def test_a_prediction_without_end_is_cut_with_a_warning(self):
+        tell = ["-m", SMOL, "-p", "Tell me about harbours.", "--temp", "0", "-n", "8"]
+        pipe = str(self.folder / "endless")
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["yes", "Harbours are places of change."], stdout=open(os.open(pipe, os.O_RDWR), "wb"))
+        self.addCleanup(lambda: (writer.kill(), writer.wait()))
+        outcome = self.answered(run(*tell, "--prediction", pipe))
+        self.assertEqual(outcome.out, run(*tell, "--spec", "off").out)
+        self.assertEqual(len(outcome.lines), 2, outcome)
+        for word in ("warning", "prediction", "4096 tokens", "only its beginning"): self.assertIn(word, outcome.lines[0])
+        long = self.file("long.txt", "A harbour at dawn. " * 40)
+        self.assertIn("context of 100 tokens", run(*tell, "-c", "100", "--prediction", long).lines[0])
+        self.assertEqual(len(run(*tell, "-c", "1000", "--prediction", long).lines), 1)
 
     def test_no_command_is_run(self):
         expected = run("run", *RAW, "-p", "1, 2, 3,", "-n", "6").out

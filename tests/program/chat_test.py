@@ -78,6 +78,19 @@ class Chat(ProgramTest):
         self.assertEqual(texts[0], texts[1])
         self.assertIn("model", outcome.lines[-1])
 
+    def test_a_draft_model_is_loaded_when_it_is_first_wanted_and_anew_when_wanted_otherwise(self):
+        outcome = self.chat("/spec model:max=4,fixed=1", "Hi", "/reset", "/spec model:max=2,fixed=1", "/spec model:exact=1,fixed=1", "Hi", "/reset", "/spec off", "Hi",
+                            arguments=["-v", "--draft", SMOL, "--spec", "lookup"])  # named, and not loaded
+        self.assertEqual(outcome.err.count("memory that will be reserved"), 3)  # at the start, when first wanted, and when wanted exact
+        self.assertEqual(outcome.err.count("draft model: weights"), 2)
+        self.assertEqual([line for line in outcome.lines if line.startswith("speculation")], ["speculation: model"] * 3 + ["speculation: off"])
+        self.assertEqual(outcome.text, self.chat("Hi").text * 3)
+
+    def test_limits_of_the_command_line_stay_and_keys_of_spec_do_not(self):
+        spec = lambda *lines, arguments: self.chat(*lines, arguments=arguments).lines
+        self.assertIn("(4)", spec("/spec lookup:min=5", arguments=["--draft-max", "4"])[0])
+        self.assertEqual(spec("/spec lookup:min=5", arguments=["--spec", "lookup:max=4"]), ["speculation: lookup"])
+
     def test_retry(self):
         self.assertEqual(self.chat("/retry").lines, ["nothing to retry"])
         same = self.chat("Hi", "/retry").text.splitlines()

@@ -50,10 +50,18 @@ class Verbose(ProgramTest):
 
     def test_memory_is_told_before_loading(self):
         outcome, rows = self.table()
-        self.assertEqual(set(rows), {"weights", "KV cache for 512 tokens", "buffers", "drafting without a model", "in all", "free now"})
+        self.assertEqual(set(rows), {"weights", "KV cache for 512 tokens", "buffers", "choosing tokens, at most", "drafting without a model", "in all", "free now"})
         self.assertRegex(outcome.err, r"(?m)^\d+ threads on \d+ usable processors, kernels \w+$")
         self.assertGreater(self.table("--draft", SMOL, "--spec", "model")[1]["draft model: weights"], 0)
         self.assertEqual(set(rows) - set(self.table("--draft", SMOL, "--spec", "off")[1]), {"drafting without a model"})  # not used, not reserved
+
+    def test_what_choosing_tokens_takes_is_told(self):
+        row = lambda *more: self.table(*more)[1]["choosing tokens, at most"]
+        self.assertAlmostEqual(row("--spec", "off"), 49152 * 28.1 / 1e6, delta=0.1)
+        self.assertGreater(row("--spec", "recycle"), row("--spec", "lookup") + 0.1)  # who learns from the model's own ranking has it searched
+        self.assertAlmostEqual(row("--spec", "off", "--accept", "rejection") - row("--spec", "off"), 49152 * 8 / 1e6, delta=0.1)
+        draft = lambda *more: self.table("--draft", SMOL, "--spec", "model", *more)[1]["draft model: KV cache and buffers"]
+        self.assertAlmostEqual(draft("--accept", "rejection") - draft(), 49152 * 64 / 1e6, delta=0.1)
 
     def test_also_when_it_does_not_fit(self):
         outcome = run(*HI, "-c", "60000000", "-v")

@@ -53,6 +53,29 @@ class Interrupts(ProgramTest):
             self.assertEqual((process.wait(timeout=HANG_S), process.stdout.read(), process.stderr.read()), (128 + s, b"", b""))
             for pipe in (process.stdin, process.stdout, process.stderr): pipe.close()
 
+    def test_while_nobody_writes_to_a_named_pipe(self):
+        pipe = str(self.folder / "pipe")
+        os.mkfifo(pipe)
+        for arguments in (["-p", "hi", "--prediction", pipe], ["-f", pipe]):
+            for s in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(arguments, signal=s):
+                    process = start("-m", SMOL, *arguments, stdin=subprocess.DEVNULL)
+                    wait_until_caught(process, s)
+                    time.sleep(0.2)  # into the wait; a signal that comes before it must do the same
+                    process.send_signal(s)
+                    out, err = process.communicate(timeout=HANG_S)
+                    self.assertEqual((process.returncode, out, err), (128 + s, b"", b""))
+
+    def test_what_comes_through_a_named_pipe_is_read(self):
+        pipe = str(self.folder / "late")
+        os.mkfifo(pipe)
+        process = start("-m", SMOL, "--raw", "--temp", "0", "-n", "6", "-f", pipe)
+        wait_until_caught(process, signal.SIGINT)
+        time.sleep(0.2)  # it waits before there is a writer
+        pathlib.Path(pipe).write_bytes(b"1, 2, 3,")
+        out, _ = process.communicate(timeout=HANG_S)
+        self.assertEqual((process.returncode, out), (0, run("-m", SMOL, "--raw", "--temp", "0", "-n", "6", "-p", "1, 2, 3,").out))
+
     def test_in_the_chat_of_a_pipe(self):
         for s in (signal.SIGINT, signal.SIGTERM):
             process = start("-m", SMOL, "-i", "-n", "4", stdin=subprocess.PIPE)

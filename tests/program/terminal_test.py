@@ -5,13 +5,13 @@ from support import ENVIRONMENT, HANG_S, PROGRAM, QWEN_SMALL, SMOL, ProgramTest,
 
 
 class Terminal:
-    def __init__(self, *arguments, rows=24, columns=100):
+    def __init__(self, *arguments, rows=24, columns=100, environment=None):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         state = termios.tcgetattr(slave)
         state[3] |= termios.NOFLSH  # else the terminal itself throws away output that comes right after a Ctrl-C
         termios.tcsetattr(slave, termios.TCSANOW, state)
-        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT | {"TERM": "xterm", "LC_ALL": "C.UTF-8"},
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT | {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": ""} | (environment or {}),
                                         start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(slave)
         self.seen, self.mark = "", 0
@@ -58,8 +58,8 @@ FIGURES = r"\d+ tokens?, first after [^\r\n]*\r\n"
 
 
 class Chat(ProgramTest):
-    def open(self, *arguments):
-        terminal = Terminal("-m", SMOL, "--temp", "0", *arguments)
+    def open(self, *arguments, **more):
+        terminal = Terminal("-m", SMOL, "--temp", "0", *arguments, **more)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -172,6 +172,23 @@ class Chat(ProgramTest):
         self.assertIn("\x1b[34m", answer)
         shown = re.sub(r"\x1b\[\d+m", "", answer).replace("\r\n", "\n")
         self.assertTrue(shown.startswith(plain.text), (shown, plain.text))
+
+    def test_no_color_is_heeded(self):
+        t = self.open("-n", "20", "-p", "Repeat: a b c a b c a b c", "--spec", "lookup:fixed=1", "--show-source", environment={"NO_COLOR": "1"})
+        t.wait_for(FIGURES)
+        t.end()
+        self.assertNotRegex(t.seen, r"\x1b\[\d*m")
+
+    def test_text_that_was_held_back_has_the_colours_of_its_tokens(self):
+        arguments = ["-n", "24", "--raw", "-p", "1, 2, 3, 4, 1, 2, 3, 4, 1, 2,", "--spec", "lookup:fixed=1"]
+        answer = self.answer("-m", SMOL, "--temp", "0", *arguments, "--show-source")
+        ids, sources = answer["tokens"], answer["token_sources"]
+        self.assertEqual(set(sources), {-1, 0})
+        t = self.open(*arguments, "--show-source", "--stop", answer["text"] + "and what does not come")  # so that all is held back to the end
+        t.wait_for("itself plain\r\n")
+        t.end()
+        runs = re.findall(r"\x1b\[34m(.*?)\x1b\[0m", t.seen[t.mark:], re.S)
+        self.assertEqual(len(runs), sources.count(0))  # a token each
 
     def test_the_bar_is_for_terminals_only(self):
         t = self.open("-n", "2", "-p", "Hi")

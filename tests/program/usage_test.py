@@ -44,13 +44,18 @@ class Arguments(ProgramTest):
 
     def test_bad_numbers_are_named_with_their_option(self):
         for option, value in [("--draft-max", "-1"), ("--draft-max", "1000"), ("--draft-max", "100000"), ("--draft-max", "abc"), ("--draft-max", "5.5"), ("--draft-p-min", "-1"),
-                              ("--draft-p-min", "2"), ("--draft-p-min", "abc"), ("--predict", "3x"), ("--predict", ""), ("--predict", "-2"), ("--predict", "9" * 30), ("--threads", "0"),
+                              ("--draft-p-min", "2"), ("--draft-p-min", "abc"), ("--predict", "3x"), ("--predict", ""), ("--predict", "-2"), ("--predict", "9" * 30), ("--predict", "0x10"), ("--predict", "1e1"), ("--predict", " 3"), ("--predict", "3 "), ("--temp", "0x1"), ("--temp", " 1"), ("--threads", "0"),
                               ("--ctx-size", "0"), ("--temp", "-1"), ("--temp", "nan"), ("--temp", "inf"), ("--top-p", "1.5"), ("--min-p", "-0.1"), ("--top-k", "-1"),
                               ("--repeat-penalty", "0"), ("--seed", "x"), ("--cache-type-k", "q3"), ("--samplers", "best")]:
             with self.subTest(option=option, value=value): self.refused(run("-m", "nowhere.gguf", "-p", "hi", option, value), 2, option, f"«{value}»")
 
     def test_draft_max_says_its_range(self):
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--draft-max", "1000"), 2, "0 to 31")
+
+    def test_limits_of_a_kind_are_checked_against_its_own_and_those_of_all(self):
+        hi = ["-m", "nowhere.gguf", "-p", "hi"]
+        self.refused(run(*hi, "--spec", "lookup:max=2", "--spec", "recycle:min=5"), 1, "nowhere.gguf")  # one kind's most, another's least
+        self.refused(run(*hi, "--draft-max", "4", "--spec", "lookup:min=5"), 2, "lookup", "(5)", "(4)", "--draft-max")
 
     def test_shortest_draft_longer_than_the_longest(self):
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--draft-max", "3", "--draft-min", "5"), 2, "(5)", "(3)", "--draft-min")
@@ -133,6 +138,7 @@ class Arguments(ProgramTest):
 
     def test_speculation_that_is_none(self):
         for spec, words in [("foo", ["«foo»", "ngram", "model"]), ("ngram:mx=3", ["«mx»", "max, min"]), ("ngram:max=99", ["«99»", "0 to 31"]), ("ngram:max=x", ["«x»"]),
+                            ("ngram:max=0x10", ["«0x10»", "0 to 31"]), ("ngram:max=1e1", ["«1e1»"]), ("ngram:max= 3", ["« 3»"]), ("ngram:max=2,min=3", ["lookup", "(3)", "(2)", "lookup:max"]),
                             ("model:p_min=7", ["«7»", "0 to 1"]), ("ngram:max", ["«max»"])]:
             with self.subTest(spec): self.refused(run("-m", "nowhere.gguf", "--draft", "d.gguf", "-p", "hi", "--spec", spec), 2, *words)
         self.refused(run("-m", "nowhere.gguf", "-p", "hi", "--spec", "model"), 2, "--draft FILE")
@@ -230,6 +236,7 @@ class Help(ProgramTest):
         text = run("run", "--help").text
         for kind in kinds: self.assertRegex(text, rf"(?m)^ +{kind} ")
         for kind, key in (("model", "p_min=0"), ("lookup", "match=1"), ("KIND", "width=4")): self.assertIn(f"{kind}:{key} ", text)
+        self.assertIn("auto or on:", spec["help"])
 
     def test_version(self):
         self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avxvnni|avx512)\n$")

@@ -102,17 +102,48 @@ TEST_F(Stream, TokensAndControlTokens) {
 
 TEST_F(Stream, AnswersTheEngine) {
   std::string text;
-  TextStop stop(TextStream(tokenizer_, {" the e"}), [&](std::string_view part) { text += part; });
+  TextStop stop(TextStream(tokenizer_, {" the e"}), [&](std::string_view part, size_t) { text += part; });
   bool stopped = false;
   for (TokenId id : tokenizer_.encode("to the end of the e")) stopped = stopped || stop.push(id);
   stop.finish();
   EXPECT_TRUE(stopped);
   EXPECT_EQ(text, "to");
   text.clear();
-  TextStop open(TextStream(tokenizer_, {" the e"}), [&](std::string_view part) { text += part; });
+  TextStop open(TextStream(tokenizer_, {" the e"}), [&](std::string_view part, size_t) { text += part; });
   for (TokenId id : tokenizer_.encode("to the ")) EXPECT_FALSE(open.push(id));
   open.finish();
   EXPECT_EQ(text, "to the ");
+}
+
+TEST_F(Stream, TellsWhoseTheTextIs) {
+  TextStream stream(tokenizer_, {"stop now"});
+  std::vector<std::pair<std::string, size_t>> given;
+  const auto take = [&](const std::string& text) {
+    size_t from = 0;
+    for (const auto& part : stream.parts()) given.emplace_back(text.substr(from, part.end - from), part.push), from = part.end;
+    EXPECT_EQ(from, text.size());
+  };
+  for (const char* bytes : {"a", " st", "op", " ne", "ver \xe4", "\xb8", "", "\xadx\xff", "\xff st"}) take(stream.push_bytes(bytes));
+  take(stream.flush());
+  const std::vector<std::pair<std::string, size_t>> expected = {{"a", 0}, {" ", 1}, {"st", 1}, {"op", 2}, {" ne", 3}, {"ver ", 4}, {"中", 4}, {"x\xef\xbf\xbd", 7}, {"\xef\xbf\xbd ", 8}, {"st", 8}};
+  EXPECT_EQ(given, expected);
+}
+
+TEST_F(Stream, TheEngineHearsOfEachTokensTextByItself) {
+  const auto ids = tokenizer_.encode("to the end of it");
+  std::string whole;
+  size_t last = 0;
+  // Everything is held back to the end, for it might yet become the stop string.
+  TextStop stop(TextStream(tokenizer_, {"to the end of it all"}), [&](std::string_view part, size_t token) {
+    EXPECT_EQ(part, tokenizer_.piece(ids[token]));
+    EXPECT_TRUE(whole.empty() || token == last + 1);
+    whole += part, last = token;
+  });
+  for (const TokenId id : ids) EXPECT_FALSE(stop.push(id));
+  EXPECT_EQ(whole, "");
+  stop.finish();
+  EXPECT_EQ(whole, "to the end of it");
+  EXPECT_EQ(last + 1, ids.size());
 }
 
 }  // namespace
