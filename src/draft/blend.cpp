@@ -32,6 +32,7 @@ Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
   Line line;
   line.chain = about.by_rejection, line.sampled = !about.sampling.greedy();
   line.manner = usual_[size_t(line.sampled)].get();
+  line.known = int64_t(about.prompt.size());  // which readers are opened with
   const SourceRequest wanted{.prompt = about.prompt, .prediction = about.prediction, .context = options_.context};
   bool any = false;
   for (const auto& source : sources_) {

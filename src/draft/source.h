@@ -56,7 +56,7 @@ struct SourceRequest {
 class Reader {
  public:
   virtual ~Reader() = default;
-  // Tokens that were emitted. Amortised constant time a token.
+  // Tokens that were emitted; the prompt, which the reader was opened with, is none. Amortised constant time a token.
   virtual void append(std::span<const int32_t> tokens) = 0;
   // Distinct guesses at what follows the text and then `drafted` (the path down a draft tree, at most 31 tokens), best first.
   // Constant time, allocates nothing.
