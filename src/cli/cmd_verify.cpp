@@ -77,8 +77,8 @@ int cmd_verify(Values values) {
   auto setup = make_setup(values, runtime, one, *prompts);
   if (!setup) return report(setup.error());
 
-  std::vector<ArmDrafter> drafters{ArmDrafter::fuzz, ArmDrafter::lookup, ArmDrafter::recycle, ArmDrafter::automatic};
-  if (runtime.draft) drafters.push_back(ArmDrafter::model), drafters.push_back(ArmDrafter::all);
+  std::vector<ArmDrafter> drafters{ArmDrafter::fuzz, ArmDrafter::lookup, ArmDrafter::recycle, ArmDrafter::automatic, ArmDrafter::all};
+  if (runtime.draft) drafters.push_back(ArmDrafter::model);
   if (values.flag("self")) drafters.push_back(ArmDrafter::self);
   const bool quantised = runtime.model->config().head_dim % 32 == 0 && (!runtime.draft || runtime.draft->config().head_dim % 32 == 0);
   auto arms = values.flag("full") ? all_arms(drafters, quantised) : covering_arms(drafters, quantised, setup->narrow != nullptr, 1);

@@ -119,6 +119,9 @@ class Speculation(ProgramTest):
         outcome = self.answered(run("verify", "-m", SMOL, "--arms", "3", "--tokens", "12"))
         self.assertRegex(outcome.text, r"3 arms, \d+ answers, \d+ tokens, \d+ drafted, \d+ accepted: 0 different\n$")
         self.assertEqual(outcome.text.count("equal "), 3, outcome)
+        prompt = self.file("one.jsonl", '{"messages":[{"role":"user","content":"Hi"}]}')
+        every = self.answered(run("verify", "-m", SMOL, "--prompts", prompt, "--tokens", "3")).text
+        for drafter in ("fuzz", "lookup", "recycle", "all together", "automatic"): self.assertIn(f"equal      {drafter} max", every)
         table = self.answered(run("verify", "-m", SMOL, "--arms", "2", "--tokens", "4", "--self", "--json")).json
         self.assertEqual((len(table["arms"]), table["different"], all(a["equal"] for a in table["arms"])), (2, 0, True))
 
