@@ -49,6 +49,7 @@ void self_draft_equals_plain(const char* name) {
 
 TEST(C01, SelfDraftEqualsPlainSmol) { self_draft_equals_plain(kSmol); }
 TEST(C01, SelfDraftEqualsPlainQwen) { self_draft_equals_plain(kQwen05); }
+TEST(C01, SelfDraftEqualsPlainGemma) { self_draft_equals_plain(kGemma); }
 
 class Quant : public Smol {  // target Q8_0, draft 4 bit, of the same weights
  protected:

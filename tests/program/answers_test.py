@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call prints: text, the line of figures, the object of --json and whether its numbers add up (C14, C15, C17, C26, C38)."""
+"""What a call prints: text, the line of figures, the object of --json and whether its numbers add up (C08, C14, C15, C17, C26, C38, C55)."""
 import collections, os, subprocess, unittest
 from support import FIGURES, SMOL, ProgramTest, run
 

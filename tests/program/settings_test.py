@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Settings and drafts that cannot work on a real model, and the line people type that must (C31, C32, C35, C36)."""
 import os, re, subprocess, unittest
+from gguf_file import Gguf, STRING, string, u32
 from support import FIGURES, QWEN_SMALL, SMOL, ProgramTest, run
 
 HI = ["-m", SMOL, "-p", "hi", "--temp", "0"]
@@ -22,6 +23,8 @@ class Refusals(ProgramTest):
         text = self.file("letter.gguf", "Dear reader, this is no model.\n")
         self.refused(run(*HI, "--draft", "/nowhere/d.gguf"), 1, "/nowhere/d.gguf", "No such file")
         self.refused(run(*HI, "--draft", text), 1, "letter.gguf", "not a GGUF file")
+        zebra = Gguf(SMOL).rewrite(self.folder / "zebra.gguf", {"general.architecture": u32(STRING) + string("zebra")})
+        self.refused(run(*HI, "--draft", zebra), 1, "zebra.gguf", "«zebra»", "qwen2")
 
     def test_bias_of_a_token_that_is_none(self):
         self.refused(run(*HI, "--logit-bias", "999999-100"), 2, "999999", "49151")
@@ -82,7 +85,8 @@ class Drafting(ProgramTest):
     def test_draft_no_smaller_than_the_model_warns_and_is_not_used(self):
         outcome = self.answered(run(*HI, "-n", "8", "--draft", QWEN_SMALL))
         self.assertEqual(len(outcome.lines), 2, outcome)
-        for word in ("warning", "not smaller", "97 MB", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
+        for word in ("warning", "not smaller", "target steps", "not used"): self.assertIn(word, outcome.lines[0], outcome)
+        self.assertRegex(outcome.lines[0], r"draft model \(\d\d\d MB\) .* the model \(97 MB\)")
         self.assertNotIn("model", self.answer(*HI, "-n", "2", "--draft", QWEN_SMALL)["draft"]["kind"])
 
     def test_a_draft_with_another_vocabulary_is_translated(self):

@@ -238,6 +238,10 @@ class Help(ProgramTest):
         for kind, key in (("model", "p_min=0"), ("lookup", "match=1"), ("KIND", "width=4")): self.assertIn(f"{kind}:{key} ", text)
         self.assertIn("auto or on:", spec["help"])
 
+    def test_no_more_threads_than_the_process_may_use(self):  # C66; target and draft model share them
+        one = {min(os.sched_getaffinity(0))}
+        self.assertEqual(run("version", "--json", preexec_fn=lambda: os.sched_setaffinity(0, one)).json["threads"], 1)
+
     def test_version(self):
         self.assertRegex(self.answered(run("version")).text, r"^outrider \d+\.\d+\.\d+.*kernels (scalar|avx2|avxvnni|avx512)\n$")
         self.assertEqual(run("--version").text, run("version").text)
