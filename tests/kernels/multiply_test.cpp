@@ -41,6 +41,28 @@ TEST_P(MultiplyTest, EveryTableGivesScalarBits) {
   }
 }
 
+// The largest sums there can be, wherever a table may keep them in few bits: every code at an end of its range, every activation at ±127.
+TEST_P(MultiplyTest, TheLargestSumsAreExact) {
+  const int64_t k = 9 * block_k(GetParam()), rows = 16;
+  TestMatrix m(GetParam(), rows, k, 13);
+  const MatrixLayout& layout = m.matrix.layout;
+  if (layout.is_float()) return;  // no codes
+  for (const std::byte codes : {std::byte{0xFF}, std::byte{0x00}}) {
+    std::byte* p = m.packed.data();
+    for (int64_t left = layout.blocks(); left > 0; left -= kMacroBlocks) {
+      const int64_t blocks = std::min<int64_t>(left, kMacroBlocks);
+      std::fill_n(p, blocks * layout.code_block_bytes, codes);
+      p += layout.macro_bytes(blocks);
+    }
+    for (const int n : {1, 2, 3, 4, 5, 6, 7, 8}) {
+      std::vector<float> x(size_t(n * k));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = i / size_t(k) % 2 ? -1 : 1;
+      TestActivations a(kScalarKernels, x, n, k);
+      for (const Kernels* table : tables()) EXPECT_TRUE(same_bits(product(*table, m.matrix, a.view), product(kScalarKernels, m.matrix, a.view))) << table->name << " n=" << n;
+    }
+  }
+}
+
 TEST_P(MultiplyTest, NeighboursChangeNothing) {
   const int64_t k = 2 * block_k(GetParam()), rows = 48;
   TestMatrix m(GetParam(), rows, k, 3);

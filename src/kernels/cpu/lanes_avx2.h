@@ -23,6 +23,7 @@ struct Lanes {
   static constexpr int kProbeSums = 4;  // only the addition of dot depends on the sum, and there are sixteen registers
   static constexpr int kRegisters = 7;  // pairs for accumulators and what they need beside them
   static constexpr bool kBiasedDot = false;
+  static constexpr bool kWordSums = true;  // dots by multiply_words.h
 
   OUTRIDER_INLINE F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
   OUTRIDER_INLINE F set(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
@@ -157,6 +158,14 @@ struct Lanes {
     return {t, t};
   }
   OUTRIDER_INLINE Bytes look_up(Bytes table, Bytes nibbles) { return {_mm256_shuffle_epi8(table.a, nibbles.a), _mm256_shuffle_epi8(table.b, nibbles.b)}; }
+
+  // 16-bit words, each the sum of two of the products of dot; they become sums of four when joined.
+  OUTRIDER_INLINE I word_sums(Bytes codes, const int32_t* a) {
+    const __m256i x = _mm256_set1_epi32(*a);
+    return {_mm256_maddubs_epi16(codes.a, x), _mm256_maddubs_epi16(codes.b, x)};
+  }
+  OUTRIDER_INLINE I add_words(I x, I y) { return {_mm256_add_epi16(x.a, y.a), _mm256_add_epi16(x.b, y.b)}; }
+  OUTRIDER_INLINE I join_words(I x) { return {_mm256_madd_epi16(x.a, _mm256_set1_epi16(1)), _mm256_madd_epi16(x.b, _mm256_set1_epi16(1))}; }
 
   // Codes ≤ 63: 63·127·2 fits the 16-bit pair sums.
   OUTRIDER_INLINE I dot(I acc, Bytes codes, const int32_t* a) {

@@ -15,6 +15,7 @@ struct Lanes {
   using Bytes = __m512i;
   static constexpr int kProbeSums = 16;  // independent sums that fill the multipliers: latency 4, two a cycle at best
   static constexpr int kRegisters = 31;     // for accumulators and what they need beside them
+  static constexpr bool kWordSums = false;
   static constexpr bool kBiasedDot = true;  // dot_signed wants code + 128 and the correction −128·Σa in the accumulator
 
   OUTRIDER_INLINE F zero() { return _mm512_setzero_ps(); }

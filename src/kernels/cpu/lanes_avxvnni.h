@@ -7,6 +7,7 @@ namespace {
 
 struct Lanes : avx2::Lanes {
   static constexpr int kProbeSums = 6;      // pairs of independent sums
+  static constexpr bool kWordSums = false;
   static constexpr bool kBiasedDot = true;  // as with AVX-512
 
   OUTRIDER_INLINE I dot(I acc, Bytes codes, const int32_t* a) {
