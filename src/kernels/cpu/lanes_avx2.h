@@ -20,7 +20,7 @@ struct Lanes {
   using F = Pair;
   using I = PairInt;
   using Bytes = PairInt;
-  static constexpr int kProbeSums = 4;  // only the addition of dot depends on the sum, and there are sixteen registers
+  static constexpr int kProbeSums = 4;  // only the last addition depends on the sum, and there are sixteen registers
   static constexpr int kRegisters = 7;  // pairs for accumulators and what they need beside them
   static constexpr bool kBiasedDot = false;
   static constexpr bool kWordSums = true;  // dots by multiply_words.h

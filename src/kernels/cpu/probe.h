@@ -26,7 +26,10 @@ uint32_t probe_dots(const std::byte* codes, const int32_t* a, int64_t rounds) {
     x = L::opaque(x);
     asm volatile("" : "+r"(a));
 #pragma GCC unroll 16
-    for (int i = 0; i < kProbeWords; ++i) sum[i % kSums] = L::dot(sum[i % kSums], x, a + i);
+    for (int i = 0; i < kProbeWords; ++i) {
+      if constexpr (!L::kWordSums) sum[i % kSums] = L::dot(sum[i % kSums], x, a + i);
+      else if (i % 2 == 0) sum[i / 2 % kSums] = L::add_int(sum[i / 2 % kSums], L::join_words(L::add_words(L::word_sums(x, a + i), L::word_sums(x, a + i + 1))));
+    }
   }
   auto total = sum[0];
 #pragma GCC unroll 16
