@@ -9,6 +9,7 @@ namespace outrider {
 namespace {
 constexpr double kPromise = 0.03, kCarefulPromise = 0.15;  // tokens a round
 constexpr float kTrustRate = 0.02f;
+constexpr float kGainBelieved = 3;  // rounds that the usual gain counts for, before the model has read the text
 constexpr float kGainRate = 0.05f, kForgetRate = 0.01f;  // of what the model brings; a round where it was asked, a token where it was not
 }
 
@@ -137,7 +138,8 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   line.manner.trust = std::clamp(line.manner.trust * (1 + kTrustRate * (float(count - 1) - promised) / (1 + promised)), 0.75f, 1.05f);
   for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
   float& gain = line.manner.gain;
-  if (line.asked.count > 0) gain = std::clamp(gain + kGainRate * (float(line.gain) / float(count) - gain), -Manner::kMostGain, Manner::kMostGain);
+  if (!line.heard && line.hope >= 0) gain += (float(line.hope) / (float(count) + float(line.hope)) - gain) / (kGainBelieved + float(++line.waited));
+  else if (line.asked.count > 0) gain = std::clamp(gain + kGainRate * (float(line.gain) / float(count) - gain), -Manner::kMostGain, Manner::kMostGain);
   else gain += kForgetRate * float(count) * (usual_[size_t(line.sampled)].get().gain - gain);
   if (learns_ && !o.top.empty()) {
     for (int row = 0; row < tree.size; ++row) {
@@ -148,7 +150,7 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   for (auto& reader : line.readers)
     if (reader) reader->append({emitted.data(), size_t(count)});
   line.known += count, line.emitted += count;
-  line.gain = 0;
+  line.gain = 0, line.hope = -1;
 }
 
 void Blend::archive(Archive& archive) {

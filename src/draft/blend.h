@@ -55,6 +55,9 @@ class Blend final : public Drafter {
     Manner manner;
     int64_t emitted = 0;       // tokens that the manner was learned from
     bool asked_ever = false;   // the model was
+    bool heard = false;        // the model has read the text, or its part of it
+    int waited = 0;            // rounds that told what reading it would bring
+    double hope = -1;          // tokens a first answer would bring in this round, had it; −1: not weighed
     bool asking = false;       // the model writes on in this round
     double reach = 1;          // of the place it stands at,
     double unasked_reach = 1;  // and what that would be without its answers
@@ -86,6 +89,11 @@ class Blend final : public Drafter {
   DraftEffort write(std::span<DraftJob> jobs, const DraftBudget& budget);
   int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   double opens_up(const Line& line, double place_cost) const;
+  // Tokens that the model's next answer is expected to bring, and what its pass would have brought otherwise.
+  struct Prospect {
+    double brings, costs;
+  };
+  Prospect prospect(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   bool worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
   void take_answer(Line& line, const DraftJob& job, const DraftBudget& budget);
 

@@ -14,6 +14,8 @@ constexpr double kPriorWeight = 8;
 constexpr double kSettles = 0.55;     // share of the doubt that an answer settles, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
+constexpr int kMostWait = 4;          // rounds before the text is read, at most,
+constexpr double kWaitFor = 2.5;      // one for so many plain steps that reading it costs
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
@@ -22,7 +24,7 @@ int bucket(double s, int buckets) { return std::clamp(int(s * buckets), 0, bucke
 }  // namespace
 
 // Tokens of text to read now, or −1: not at this price. It is read when the rest of the answer is expected to pay for it and the loss
-// could be borne if it does not.
+// could be borne if it does not. What is dear to read waits for a few rounds, which show how well the text is guessed without it.
 int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   if (!line.with_model || job.budget <= 0) return -1;
   const int64_t length = int64_t(job.tokens.size()), unread = model_->unread(job.request, length);
@@ -31,6 +33,7 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   if (unread == 0) return 0;
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
+  if (!line.heard && line.waited < std::min(kMostWait, int(ms / budget.pass_ms(0) / kWaitFor))) return -1;
   return part > 0 && double(line.manner.gain) * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
 }
 
@@ -39,16 +42,22 @@ double Blend::opens_up(const Line& line, double place_cost) const {
   return std::clamp((line.manner.after - place_cost) / (1.02 - line.manner.after), 0.0, kMostAhead);
 }
 
-bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
+Blend::Prospect Blend::prospect(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
-  if (place >= std::min(job.budget, model_limits().max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
-  if (budget.free()) return true;
   const double s = line.unasked;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
   const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
-  return line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)) > cost * (job.spare_ms > 0 ? kMargin : kCareful);
+  return {line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)), cost};
+}
+
+bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
+  const int place = line.asked.count;
+  if (place >= std::min(job.budget, model_limits().max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
+  if (budget.free()) return true;
+  const Prospect p = prospect(line, job, budget);
+  return p.brings > p.costs * (job.spare_ms > 0 ? kMargin : kCareful);
 }
 
 // The path goes on with the likeliest choice, whoever made it; in a chain with what the model drew.
@@ -75,13 +84,19 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     line.unasked = judge(line, {}, nullptr).best();
+    if (line.with_model && !line.heard && job.budget > 0 && !budget.free()) {
+      const Prospect p = prospect(line, job, budget);
+      line.hope = std::max(0.0, p.brings - p.costs);
+    }
     const int64_t text = worth_reading(line, job, budget);
     line.asking = text >= 0 && worth_asking(line, job, budget);
     if (!line.asking) continue;
     effort.expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
     const double start_ms = clock_.now_ms();
     line.asking = model_->start(job.request, job.tokens, job.pending, text, budget.costs);
-    job.invested_ms = clock_.now_ms() - start_ms;
+    if (!line.heard) job.invested_ms = clock_.now_ms() - start_ms;
+    else if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
+    line.heard = true;
   }
   while (true) {
     asks_.clear(), asking_.clear();

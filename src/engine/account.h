@@ -20,6 +20,7 @@ struct StepRecord {
   int choices = 0;      // requests whose target chose a token in this step
   int decoding = 0;     // of them, those with a window
   int draft_passes = 0; // of a drafting model, reading not counted
+  double invested_ms = 0;  // of draft_ms, what a drafting model spent on reading the text before its first answer
   double expected_ms = 0, expected_tokens = 0;  // of drafting and pass, and of those requests: what was known before it ran
 };
 

@@ -13,6 +13,9 @@ constexpr double kInvestment = 0.05; // the same for reading text
 constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
 constexpr double kBurst = 1.25;      // a step so much longer than expected was held up by something else
 constexpr double kFade = 0.97;       // of the rate, a step
+constexpr double kBelieved = 4;      // plain steps that the usual rate counts for at first
+constexpr double kOneRun = 0.25;     // what a run changes of the usual rate
+constexpr double kMostUsual = 8;
 
 double step_ms(const StepRecord& r) { return r.draft_ms + r.verify_ms + r.sample_ms; }
 
@@ -57,7 +60,18 @@ void Controller::learn(const StepRecord& r, int requests, int64_t context) {
   costs_.learn(r.rows, context, ms);
   if (r.expected_ms > 0) drift_ = 0.6 * drift_ + 0.4 * std::log(std::clamp(step_ms(r) / r.expected_ms, 0.5, 2.0));
   if (plain) since_plain_ = 0, drift_ = 0;
-  tokens_ = kFade * tokens_ + r.emitted, ms_ = kFade * ms_ + step_ms(r);
+  if (ms_ == 0 && plain) ms_ = kBelieved * ms, tokens_ = kBelieved * usual_;
+  tokens_ = kFade * tokens_ + r.emitted, ms_ = kFade * ms_ + step_ms(r) - r.invested_ms;  // what was invested is not a round's price
+}
+
+void Controller::archive(Archive& archive) {
+  costs_.archive(archive);
+  const double plain_ms = costs_.predict_ms(1, context_);
+  double usual = ms_ > 0 && plain_ms > 0 ? usual_ * std::pow(std::max(1.0, tokens_ / ms_ * plain_ms) / usual_, kOneRun) : usual_;
+  archive.value(usual);
+  if (!archive.reading()) return;
+  usual_ = usual >= 1 && usual <= kMostUsual ? usual : 1;
+  tokens_ = ms_ = 0, since_plain_ = kStale;
 }
 
 void Controller::book(Ledger& ledger, const StepRecord& r, int emitted, int requests, int64_t context) const {

@@ -35,10 +35,7 @@ class Controller {
   // Books the step for one of its requests.
   void book(Ledger& ledger, const StepRecord& record, int emitted, int requests, int64_t context) const;
   // The prices, between runs. That of plain decoding is measured anew before anything is drafted.
-  void archive(Archive& archive) {
-    costs_.archive(archive);
-    if (archive.reading()) since_plain_ = kStale;
-  }
+  void archive(Archive& archive);
 
  private:
   static constexpr int kStale = 64;  // steps after which the price of plain decoding is measured again
@@ -46,6 +43,7 @@ class Controller {
 
   StepCosts costs_;
   double tokens_ = 0, ms_ = 0;  // decayed: the rate
+  double usual_ = 1;            // of earlier runs, against plain decoding: what is believed of it at first
   int since_plain_ = 0;         // steps
   double drift_ = 0;            // log of actual over expected time of the drafted steps since, lately
   int64_t context_ = 0;         // of the last step

@@ -65,9 +65,11 @@ void Engine::settle(StepRecord& record) {
   const int64_t context = longest_context();
   for (const auto& s : running_)
     if (!s->reading && s->acceptance.length > 0) record.expected_tokens += s->draft.expected_tokens();
-  for (const DraftJob& job : jobs_)
+  for (const DraftJob& job : jobs_) {
+    record.invested_ms += job.invested_ms;
     for (auto& s : running_)
       if (s->id == job.request) s->ledger.invested_ms += job.invested_ms;
+  }
   if (record.decoding > 0) record.expected_ms += controller_.pass_ms(record.rows + record.prompt_rows, context);
   for (auto& s : running_) controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
   controller_.learn(record, record.decoding, context);
