@@ -1,7 +1,11 @@
 #pragma once
 // The shape of draft trees. Best-first: the guess most likely to be reached comes next, wherever it hangs; what follows it joins the
-// candidates. For every number of rows n this gives the n rows with the largest sum of reach, that is of tokens expected; the number
-// itself is the n that maximises  E(n) − λ·V(n),  λ being what a millisecond is worth, over the whole staircase V.
+// candidates. For every number of rows n this gives the n rows with the largest sum of reach, that is of tokens expected.
+//
+// The number itself. A round is worth d(n) = E(n) − λ·V(n) more than an average stretch of time, λ being what a millisecond is worth.
+// The likeliest guess that it leaves out, reached with probability r(n), is not lost: where all above it proves right, the next round
+// begins with it, and is worth about as much again. So the n is the one that maximises  d(n) + r(n)·d(n) + … = d(n) ÷ (1 − r(n)),  over
+// the whole staircase V: in a text that goes on as guessed these are the rows that cost least a token, not as many as pay.
 #include <algorithm>
 #include <vector>
 
@@ -65,9 +69,11 @@ class TreeGrower {
       room += most_rows(jobs[j]);
       if (most_rows(jobs[j]) > 0) push_all(jobs, int(j), 0, follow(int(j), 0), width);
     }
-    double expected = 0, best = bounds.promise - budget.tokens_per_ms * budget.pass_ms(0);
+    const bool alone = jobs.size() == 1;  // several stand at places of different promise: what is left out of one says nothing of the others
+    const auto left_out = [&] { return alone && !heap_.empty() ? std::min(kMostLeft, double(heap_.front().reach)) : 0; };
+    double expected = 1, best = bounds.promise + again(1 - budget.tokens_per_ms * budget.pass_ms(0), left_out());
     size_t keep = 0;
-    while (!heap_.empty() && hope(budget, room, expected) > best) {
+    while (!heap_.empty() && again(hope(budget, room, expected), left_out()) > best) {
       std::pop_heap(heap_.begin(), heap_.end());
       const Node node = heap_.back();
       heap_.pop_back();
@@ -78,9 +84,9 @@ class TreeGrower {
       const int row = job.draft->add(node.choice.token, node.parent, node.choice.survival, by);
       added_.push_back(node.job);
       expected += double(node.reach);
-      const double value = expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size()));
+      push_all(jobs, node.job, row, follow(node.job, row), width);
+      const double value = again(expected - budget.tokens_per_ms * budget.pass_ms(int(added_.size())), left_out());
       if (value > best) best = value, keep = added_.size();
-      if (job.draft->size() < most_rows(job)) push_all(jobs, node.job, row, follow(node.job, row), width);
     }
     if (budget.free()) keep = added_.size();
     for (size_t j = 0; j < jobs.size(); ++j) jobs[j].draft->cut(int(std::count(added_.begin(), added_.begin() + ptrdiff_t(keep), int(j))));
@@ -93,6 +99,9 @@ class TreeGrower {
     Choice choice;
     bool operator<(const Node& o) const { return reach < o.reach; }
   };
+  static constexpr double kMostLeft = 0.97;
+  // A round of this worth, and again as often as what it left out comes true.
+  static double again(double worth, double left_out) { return worth > 0 ? worth / (1 - left_out) : worth; }
   static int most_rows(const DraftJob& job) { return std::min(job.budget, kMaxDraftRows - 1); }
   void push_all(std::span<DraftJob> jobs, int job, int parent, const Choices& choices, int width) {
     const Draft& draft = *jobs[size_t(job)].draft;

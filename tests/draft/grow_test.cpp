@@ -52,14 +52,24 @@ TEST(Grow, TheSizeIsTheBestOne) {
     const DraftBudget budget{.costs = &stairs, .tokens_per_ms = 1.0 / 20};
     const Grown g(budget, 31, 1, [&](const Draft&, int row) { return two(survival, 0, row); });
     int best = 0;
-    double most = 0.03 - budget.tokens_per_ms * budget.pass_ms(0), expected = 0, reach = 1;
+    double most = -1e9, expected = 1, reach = 1;
     for (int n = 0; n <= 31; ++n) {
-      const double value = expected - budget.tokens_per_ms * budget.pass_ms(n);
-      if (value > most) most = value, best = n;
-      reach *= double(survival), expected += reach;
+      const double next = reach * double(survival), worth = expected - budget.tokens_per_ms * budget.pass_ms(n);
+      const double value = worth > 0 ? worth / (1 - std::min(next, 0.97)) : worth;
+      if (value > most + (n == 1 ? 0.03 : 0)) most = value, best = n;
+      reach = next, expected += reach;
     }
     EXPECT_EQ(g.draft.size(), best) << survival;
   }
+}
+
+// Where every guess comes true, rows are drafted while they make a token cheaper: what is left out opens the next round.
+TEST(Grow, SureTextTakesTheRowsThatCostLeastAToken) {
+  StepCosts costs;
+  for (int times = 0; times < 200; ++times)
+    for (int n = 1; n <= 32; ++n) costs.learn(n, 0, n <= 8 ? 30 + n : 4.9 * n);  // a token costs 4.75 ms at n = 8, 4.9 from there on
+  const Grown g({.costs = &costs, .tokens_per_ms = 1.0 / 31}, 31, 1, [&](const Draft&, int row) { return two(0.995f, 0, row); });
+  EXPECT_EQ(g.draft.size(), 7);
 }
 
 TEST(Grow, ARowThatDoesNotPayIsNotDrafted) {
