@@ -12,7 +12,7 @@ namespace outrider::cli {
 
 namespace {
 
-constexpr const char* kHead = "outrider calibration 1\n";  // the number changes with the layout or the meaning of what follows
+constexpr const char* kHead = "outrider calibration 2\n";  // the number changes with the layout or the meaning of what follows
 constexpr size_t kMostBytes = 1 << 20;
 
 uint64_t fingerprint(std::string_view text) {  // FNV-1a

@@ -9,8 +9,8 @@ namespace outrider {
 namespace {
 constexpr double kPromise = 0.03, kCarefulPromise = 0.15;  // tokens a round
 constexpr float kTrustRate = 0.02f;
-constexpr float kGainBelieved = 3;  // rounds that the usual gain counts for, before the model has read the text
-constexpr float kGainRate = 0.05f, kForgetRate = 0.01f;  // of what the model brings; a round where it was asked, a token where it was not
+constexpr float kGainBelieved = 6;  // tokens that the usual gain counts for, before the model has read the text
+constexpr float kGainRate = 0.025f, kForgetRate = 0.01f;  // of what the model brings; a token of rounds where it was asked, and where it was not
 }
 
 Blend::Blend(std::vector<std::unique_ptr<Source>> sources, std::unique_ptr<ModelWriter> model, const Clock& clock, Options options)
@@ -106,7 +106,7 @@ DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered)
   const auto chains = std::ranges::partition(jobs, [&](const DraftJob& job) { return !lines_.at(job.request).chain; });
   for (DraftJob& job : chains) grow_chain(job, budget, promise);
   const auto trees = jobs.first(jobs.size() - chains.size());
-  grower_.grow(trees, budget, {.width = options_.width, .promise = promise, .shares = shares_}, [&](int j, int row) {
+  grower_.grow(trees, budget, {.width = options_.width, .promise = promise, .paid = model_ ? model_bit() : SourceSet(0), .shares = shares_}, [&](int j, int row) {
     const DraftJob& job = trees[size_t(j)];
     const Line& line = lines_.at(job.request);
     const auto place = job.draft->tree.path_tokens(row, path).subspan(1);
@@ -137,10 +137,7 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   const float promised = float(o.draft->expected_tokens() - 1);
   line.manner.trust = std::clamp(line.manner.trust * (1 + kTrustRate * (float(count - 1) - promised) / (1 + promised)), 0.75f, 1.05f);
   for (int i = 0; i < count; ++i) score(line, {emitted.data(), size_t(i)}, emitted[size_t(i)]);
-  float& gain = line.manner.gain;
-  if (!line.heard && line.hope >= 0) gain += (float(line.hope) / (float(count) + float(line.hope)) - gain) / (kGainBelieved + float(++line.waited));
-  else if (line.asked.count > 0) gain = std::clamp(gain + kGainRate * (float(line.gain) / float(count) - gain), -Manner::kMostGain, Manner::kMostGain);
-  else gain += kForgetRate * float(count) * (usual_[size_t(line.sampled)].get().gain - gain);
+  learn_gain(line, float(count));
   if (learns_ && !o.top.empty()) {
     for (int row = 0; row < tree.size; ++row) {
       const int32_t previous = row > 0 ? tree.tokens[size_t(tree.parents[size_t(row)])] : o.tokens.empty() ? -1 : o.tokens.back();
@@ -150,6 +147,21 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
   for (auto& reader : line.readers)
     if (reader) reader->append({emitted.data(), size_t(count)});
   line.known += count, line.emitted += count;
+}
+
+// What the model brings in this text, of `count` emitted tokens. Before it has read the text that is what its answers are expected to
+// have added; then what they were seen to add.
+void Blend::learn_gain(Line& line, float count) const {
+  float& gain = line.manner.gain;
+  const float usual = usual_[size_t(line.sampled)].get().gain;
+  if (!line.heard && line.hope >= 0) {
+    ++line.waited, line.hoped += float(line.hope), line.hoped_of += count + float(line.hope);
+    gain = (kGainBelieved * usual + line.hoped) / (kGainBelieved + line.hoped_of);
+  } else if (line.asked.count > 0) {
+    gain = std::clamp(gain + kGainRate * (float(line.gain) - count * gain), -Manner::kMostGain, Manner::kMostGain);
+  } else {
+    gain += kForgetRate * count * (usual - gain);
+  }
   line.gain = 0, line.hope = -1;
 }
 

@@ -56,8 +56,10 @@ class Blend final : public Drafter {
     int64_t emitted = 0;       // tokens that the manner was learned from
     bool asked_ever = false;   // the model was
     bool heard = false;        // the model has read the text, or its part of it
-    int waited = 0;            // rounds that told what reading it would bring
-    double hope = -1;          // tokens a first answer would bring in this round, had it; −1: not weighed
+    int waited = 0;            // rounds that told what reading it would bring,
+    float hoped = 0;           // tokens that answers would have added in them,
+    float hoped_of = 0;        // among so many then
+    double hope = -1;          // the same of this round; −1: not weighed
     bool asking = false;       // the model writes on in this round
     double reach = 1;          // of the place it stands at,
     double unasked_reach = 1;  // and what that would be without its answers
@@ -70,15 +72,16 @@ class Blend final : public Drafter {
   void limit(std::span<DraftJob> jobs, const DraftBudget& budget) const;
   void drop_short(Draft& draft) const;
   void learn(Line& line, const DraftOutcome& outcome);
+  void learn_gain(Line& line, float count) const;
   void score(Line& line, std::span<const int32_t> place, int32_t truth);
 
   // blend_judge.cpp: many guesses at one place → one list of choices
   template <class Each>
   void each_guess(const Line& line, std::span<const int32_t> place, const Guesses* by_model, Each&& each) const;
-  int mood_of(const Choice& c) const { return (c.sources & model_bit()) ? 1 : 0; }
+  int mood_of(const Choice& c) const;
   Choices judge(const Line& line, std::span<const int32_t> place, const Guesses* by_model) const;
   float prior_of(const Choice& c) const;
-  void suit(const Line& line, std::span<Choice> choices) const;
+  void suit(const Line& line, Choices& judged) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
   const KindLimits& model_limits() const { return options_.each[sources_.size()]; }
 

@@ -16,6 +16,7 @@ constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
 constexpr int kMostWait = 4;          // rounds before the text is read, at most,
 constexpr double kWaitFor = 2.5;      // one for so many plain steps that reading it costs
+constexpr double kReadMargin = 1.5;   // what reading must bring for its cost: it cannot be undone, while waiting tells more
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
@@ -34,7 +35,7 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
   if (!line.heard && line.waited < std::min(kMostWait, int(ms / budget.pass_ms(0) / kWaitFor))) return -1;
-  return part > 0 && double(line.manner.gain) * job.tokens_ahead > budget.tokens_per_ms * ms ? part : -1;
+  return part > 0 && double(line.manner.gain) * job.tokens_ahead > kReadMargin * budget.tokens_per_ms * ms ? part : -1;
 }
 
 // W: with survival S after each answer, a geometric series of S less what a place costs.

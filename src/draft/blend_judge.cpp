@@ -25,6 +25,8 @@ void Blend::each_guess(const Line& line, std::span<const int32_t> place, const G
 
 namespace {
 
+constexpr float kSurer = 0.5f, kSurest = 0.85f;  // survivals from which guesses have a mood of their own
+
 float odds(float p) { return p / std::max(1e-4f, 1 - p); }
 
 }  // namespace
@@ -59,14 +61,20 @@ Choices Blend::judge(const Line& line, std::span<const int32_t> place, const Gue
     c.survival = survival_.joint(c.sources, c.confidence, c.rival, prior_of(c));
   }
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.survival != b.survival ? a.survival > b.survival : a.token < b.token; });
-  if (choices.count > 0) suit(line, all);
+  if (choices.count > 0) suit(line, choices);
   return choices;
 }
 
+int Blend::mood_of(const Choice& c) const {
+  return (c.sources & model_bit()) ? 3 : c.survival > kSurest ? 2 : c.survival > kSurer ? 1 : 0;
+}
+
 // The mood of the text moves the odds of the best choice against all else; its siblings share what it leaves.
-void Blend::suit(const Line& line, std::span<Choice> choices) const {
+void Blend::suit(const Line& line, Choices& judged) const {
+  const auto choices = std::span(judged.list.data(), size_t(judged.count));
   Choice& best = choices[0];
-  const float shifted = line.manner.mood[size_t(mood_of(best))].shifted(best.survival), left = 1 - shifted;
+  judged.mood = int8_t(mood_of(best));
+  const float shifted = line.manner.mood[size_t(judged.mood)].shifted(best.survival), left = 1 - shifted;
   float others = 0;
   for (const Choice& c : choices.subspan(1)) others += c.survival;
   const float share = std::min(left / std::max(1e-6f, 1 - best.survival), left / std::max(1e-6f, others));
@@ -78,7 +86,7 @@ void Blend::score(Line& line, std::span<const int32_t> place, int32_t truth) {
   const Guesses* by_model = line.asked.at(place);
   const Choices choices = judge(line, place, by_model);
   each_guess(line, place, by_model, [&](int source, const Guess& g) { survival_.count_single(source, g.evidence, g.token == truth); });
-  if (choices.count > 0) line.manner.mood[size_t(mood_of(choices.list[0]))].learn(choices.list[0].survival, choices.list[0].token == truth);
+  if (choices.count > 0) line.manner.mood[size_t(choices.mood)].learn(choices.list[0].survival, choices.list[0].token == truth);
   for (const Choice& c : choices.all()) survival_.count_joint(c.sources, c.confidence, c.rival, c.token == truth);
 }
 

@@ -31,10 +31,11 @@ struct Draft {
   int size() const { return tree.size - 1; }
   float trust = 1;                            // in each survival: the best of many guesses are rather too hopeful than too modest
 
+  float step(float p) const { return std::min(p * trust, 0.999f); }
   void reset(int32_t pending, float trusted = 1) { tree = DraftTree(pending), reach[0] = 1, source[0] = 0, trust = trusted; }
   int add(int32_t token, int parent, float p, int by) {
     const int row = tree.add(token, parent);
-    survival[size_t(row)] = p, reach[size_t(row)] = p * trust * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
+    survival[size_t(row)] = p, reach[size_t(row)] = step(p) * reach[size_t(parent)], source[size_t(row)] = uint8_t(by);
     drawn_from[size_t(row)] = {};
     return row;
   }

@@ -5,7 +5,8 @@
 // The number itself. A round is worth d(n) = E(n) − λ·V(n) more than an average stretch of time, λ being what a millisecond is worth.
 // The likeliest guess that it leaves out, reached with probability r(n), is not lost: where all above it proves right, the next round
 // begins with it, and is worth about as much again. So the n is the one that maximises  d(n) + r(n)·d(n) + … = d(n) ÷ (1 − r(n)),  over
-// the whole staircase V: in a text that goes on as guessed these are the rows that cost least a token, not as many as pay.
+// the whole staircase V: in a text that goes on as guessed these are the rows that cost least a token, not as many as pay. A guess that
+// had to be paid for is lost when it is left out: there r(n) = 0.
 #include <algorithm>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Choices {
   static constexpr int kMost = 8;
   std::array<Choice, kMost> list;  // most likely first
   int count = 0;
+  int8_t mood = 0;  // by which the first was judged: an index into Manner::mood
   std::span<const Choice> all() const { return {list.data(), size_t(count)}; }
   double best() const { return count > 0 ? double(list[0].survival) : 0; }  // survival of the likeliest; 0 where nobody guesses
 };
@@ -57,6 +59,7 @@ class TreeGrower {
     int width = 1;          // guesses that may share a parent
     double promise = 0.03;  // tokens a round that drafting must promise: below that the prices are not known well enough, and only
                             // plain steps teach them
+    SourceSet paid = 0;     // whose guesses must be paid for again in the next round
     Shares shares{};
   };
   // Grows the drafts of the jobs, each to its budget at most. follow(job index, row) → Choices after that row.
@@ -70,7 +73,7 @@ class TreeGrower {
       if (most_rows(jobs[j]) > 0) push_all(jobs, int(j), 0, follow(int(j), 0), width);
     }
     const bool alone = jobs.size() == 1;  // several stand at places of different promise: what is left out of one says nothing of the others
-    const auto left_out = [&] { return alone && !heap_.empty() ? std::min(kMostLeft, double(heap_.front().reach)) : 0; };
+    const auto left_out = [&] { return alone && !heap_.empty() && !(heap_.front().choice.sources & bounds.paid) ? std::min(kMostLeft, double(heap_.front().reach)) : 0; };
     double expected = 1, best = bounds.promise + again(1 - budget.tokens_per_ms * budget.pass_ms(0), left_out());
     size_t keep = 0;
     while (!heap_.empty() && again(hope(budget, room, expected), left_out()) > best) {
@@ -106,7 +109,7 @@ class TreeGrower {
   void push_all(std::span<DraftJob> jobs, int job, int parent, const Choices& choices, int width) {
     const Draft& draft = *jobs[size_t(job)].draft;
     for (int i = 0; i < std::min(choices.count, width); ++i) {
-      heap_.push_back({draft.reach[size_t(parent)] * draft.trust * choices.list[size_t(i)].survival, job, parent, choices.list[size_t(i)]});
+      heap_.push_back({draft.reach[size_t(parent)] * draft.step(choices.list[size_t(i)].survival), job, parent, choices.list[size_t(i)]});
       std::push_heap(heap_.begin(), heap_.end());
     }
   }

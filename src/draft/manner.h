@@ -8,7 +8,7 @@
 namespace outrider {
 
 struct Manner {
-  std::array<Mood, 2> mood{};  // of the free sources' guesses, and of the model's
+  std::array<Mood, 4> mood{};  // of the free sources' guesses, unsure ones, surer ones and the surest, and of the model's
   float trust = 0.97f;         // what a step down a tree was worth, against its survival
   float after = 0.65f;         // how likely the best guess is once the model was asked
   float gain = kGain;          // of an emitted token, tokens of plain decoding that the model saves

@@ -10,7 +10,7 @@ namespace outrider {
 namespace {
 
 constexpr float kFade = 0.99f, kPriorWeight = 8, kPriorHalves = 16;
-constexpr float kRate = 0.12f, kMost = 3;  // of a mood
+constexpr float kStiff = 4, kToldFade = 0.97f, kMost = 3;  // of a mood: Σ p (1 − p) that what was usual counts for; how long it is remembered
 
 // Upper ends of the buckets of confidence: finer where drafts are long.
 constexpr float kEnds[] = {0.03f, 0.08f, 0.15f, 0.25f, 0.37f, 0.5f, 0.63f, 0.75f, 0.85f, 0.92f, 0.97f};
@@ -72,7 +72,8 @@ void Mood::archive(Archive& archive) {
 }
 
 void Mood::learn(float shifted_p, bool right) {
-  by_ = std::clamp(by_ + kRate * ((right ? 1.0f : 0.0f) - shifted_p), -kMost, kMost);
+  told_ = kToldFade * told_ + shifted_p * (1 - shifted_p);
+  by_ = std::clamp(by_ + ((right ? 1.0f : 0.0f) - shifted_p) / (kStiff + told_), -kMost, kMost);
 }
 
 }  // namespace outrider

@@ -45,7 +45,8 @@ class Survival {
 };
 
 // How one text suits those who guess, against what was usual: a constant added to the log odds of their guesses, learned by logistic
-// regression on every emitted token. It follows a change of text within tens of tokens, where the counts need hundreds.
+// regression on every emitted token, in steps that become smaller the more the tokens have told. It follows a change of text within
+// tens of tokens, where the counts need hundreds.
 class Mood {
  public:
   float shifted(float p) const;
@@ -56,6 +57,7 @@ class Mood {
 
  private:
   float by_ = 0;
+  float told_ = 0;  // Σ p (1 − p) of its guesses, lately: what they could tell
 };
 
 }  // namespace outrider
