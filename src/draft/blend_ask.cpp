@@ -16,7 +16,7 @@ constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
 constexpr int kMostWait = 4;          // rounds before the text is read, at most,
 constexpr double kWaitFor = 2.5;      // one for so many plain steps that reading it costs
-constexpr double kReadMargin = 1.5;   // what reading must bring for its cost: it cannot be undone, while waiting tells more
+constexpr double kReadMargin = 2;     // what reading must bring for its cost: it cannot be undone, while waiting tells more
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 

@@ -25,6 +25,7 @@ void Blend::each_guess(const Line& line, std::span<const int32_t> place, const G
 
 namespace {
 
+constexpr float kSurely = 0.986f;  // what no guess was found to surpass, however sure it looked: texts stop being copied
 constexpr float kSurer = 0.5f, kSurest = 0.85f;  // survivals from which guesses have a mood of their own
 
 float odds(float p) { return p / std::max(1e-4f, 1 - p); }
@@ -74,7 +75,7 @@ void Blend::suit(const Line& line, Choices& judged) const {
   const auto choices = std::span(judged.list.data(), size_t(judged.count));
   Choice& best = choices[0];
   judged.mood = int8_t(mood_of(best));
-  const float shifted = line.manner.mood[size_t(judged.mood)].shifted(best.survival), left = 1 - shifted;
+  const float shifted = std::min(kSurely, line.manner.mood[size_t(judged.mood)].shifted(best.survival)), left = 1 - shifted;
   float others = 0;
   for (const Choice& c : choices.subspan(1)) others += c.survival;
   const float share = std::min(left / std::max(1e-6f, 1 - best.survival), left / std::max(1e-6f, others));

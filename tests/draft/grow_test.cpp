@@ -70,6 +70,11 @@ TEST(Grow, SureTextTakesTheRowsThatCostLeastAToken) {
     for (int n = 1; n <= 32; ++n) costs.learn(n, 0, n <= 8 ? 30 + n : 4.9 * n);  // a token costs 4.75 ms at n = 8, 4.9 from there on
   const Grown g({.costs = &costs, .tokens_per_ms = 1.0 / 31}, 31, 1, [&](const Draft&, int row) { return two(0.995f, 0, row); });
   EXPECT_EQ(g.draft.size(), 7);
+  Draft paid;
+  paid.reset(100);
+  DraftJob job{.request = 1, .tokens = {}, .pending = 100, .budget = 31, .draft = &paid};
+  TreeGrower(1).grow(std::span(&job, 1), {.costs = &costs, .tokens_per_ms = 1.0 / 31}, {.width = 1, .paid = 1}, [&](int, int row) { return two(0.995f, 0, row); });
+  EXPECT_EQ(paid.size(), 31);  // guesses that a model was paid for are all used
 }
 
 TEST(Grow, ARowThatDoesNotPayIsNotDrafted) {

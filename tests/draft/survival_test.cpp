@@ -32,6 +32,20 @@ TEST(Survival, AgreementIsCountedNotMultiplied) {
   EXPECT_FLOAT_EQ(s.joint(0b101, 0.7f, 0, 0.8f), 0.8f);
 }
 
+// The first surprises of a text move its mood most; it still follows a change.
+TEST(Mood, StepsBecomeSmallerAndNeverNothing) {
+  Mood mood;
+  mood.learn(0.8f, false);
+  const float first = 0.8f - mood.shifted(0.8f);
+  for (int i = 0; i < 400; ++i) mood.learn(mood.shifted(0.8f), i % 5 != 0);
+  const float settled = mood.shifted(0.8f);
+  EXPECT_NEAR(settled, 0.8f, 0.06f);
+  mood.learn(settled, false);
+  EXPECT_GT(first, 2 * (settled - mood.shifted(0.8f)));
+  for (int i = 0; i < 20; ++i) mood.learn(mood.shifted(0.8f), false);
+  EXPECT_LT(mood.shifted(0.8f), 0.55f);
+}
+
 TEST(Survival, CountsAreKeptBetweenRuns) {
   Survival before, after;
   for (int i = 0; i < 50; ++i) before.count_single(1, 3, i % 4 == 0), before.count_joint(2, 0.4f, 0.1f, i % 2 == 0);

@@ -117,5 +117,36 @@ TEST(Controller, ThePriceOfPlainDecodingIsMeasuredFirst) {
   EXPECT_DOUBLE_EQ(c.budget(1, 1, 0).pass_ms(0), 20);
 }
 
+StepRecord round_of(int rows, int emitted, double pass_ms, double draft_ms = 0, double invested_ms = 0) {
+  StepRecord r;
+  r.rows = rows, r.decoding = 1, r.emitted = emitted, r.verify_ms = pass_ms, r.draft_ms = draft_ms, r.invested_ms = invested_ms;
+  return r;
+}
+
+// What was spent once on reading a text is not the price of the rounds after it.
+TEST(Controller, AnInvestmentDoesNotLowerTheRate) {
+  Controller c;
+  c.learn(round_of(1, 1, 20), 1, 0);
+  for (int i = 0; i < 8; ++i) c.learn(round_of(4, 4, 20), 1, 0);
+  const double before = c.budget(1, 1, 0).tokens_per_ms;
+  c.learn(round_of(4, 4, 20, 500, 500), 1, 0);
+  EXPECT_GE(c.budget(1, 1, 0).tokens_per_ms, before);
+  c.learn(round_of(4, 4, 20, 500), 1, 0);
+  EXPECT_LT(c.budget(1, 1, 0).tokens_per_ms, before / 2);
+}
+
+TEST(Controller, TheUsualRateOfEarlierRunsIsBelievedAtFirst) {
+  Controller before, after;
+  before.learn(round_of(1, 1, 20), 1, 0);
+  for (int i = 0; i < 100; ++i) before.learn(round_of(4, 4, 20), 1, 0);
+  Archive written;
+  before.archive(written);
+  Archive read(written.written());
+  after.archive(read);
+  after.learn(round_of(1, 1, 20), 1, 0);
+  EXPECT_GT(after.budget(1, 1, 0).tokens_per_ms, 1.2 / 20);
+  EXPECT_LT(after.budget(1, 1, 0).tokens_per_ms, 2.0 / 20);  // one run does not settle it
+}
+
 }  // namespace
 }  // namespace outrider
