@@ -39,6 +39,13 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
   if (void* p = std::aligned_alloc(a, (bytes + a - 1) / a * a)) return counted(p);
   throw std::bad_alloc();
 }
+// Sanitizers have arrays of their own, which would not come here.
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void* operator new[](size_t bytes, std::align_val_t alignment) { return operator new(bytes, alignment); }
+void operator delete[](void* p) noexcept { give_back(p); }
+void operator delete[](void* p, size_t) noexcept { give_back(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { give_back(p); }
+void operator delete[](void* p, size_t, std::align_val_t) noexcept { give_back(p); }
 void operator delete(void* p) noexcept { give_back(p); }
 void operator delete(void* p, size_t) noexcept { give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
