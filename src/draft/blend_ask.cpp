@@ -17,6 +17,7 @@ constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring fo
 constexpr int kMostWait = 4;          // rounds before the text is read, at most,
 constexpr double kWaitFor = 2.5;      // one for so many plain steps that reading it costs
 constexpr double kReadMargin = 2;     // what reading must bring for its cost: it cannot be undone, while waiting tells more
+constexpr double kNextRounds = 2;     // what was missed of a text that it knows is read when the next rounds pay for it
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
@@ -35,7 +36,8 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
   if (!line.heard && line.waited < std::min(kMostWait, int(ms / budget.pass_ms(0) / kWaitFor))) return -1;
-  return part > 0 && double(line.manner.gain) * job.tokens_ahead > kReadMargin * budget.tokens_per_ms * ms ? part : -1;
+  const double rest = double(line.manner.gain) * job.tokens_ahead, brings = line.heard ? std::max(rest, kNextRounds * line.hope) : rest / kReadMargin;
+  return part > 0 && brings > budget.tokens_per_ms * ms ? part : -1;
 }
 
 // W: with survival S after each answer, a geometric series of S less what a place costs.
@@ -85,7 +87,7 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     line.unasked = judge(line, {}, nullptr).best();
-    if (line.with_model && !line.heard && job.budget > 0 && !budget.free()) {
+    if (line.with_model && job.budget > 0 && !budget.free()) {
       const Prospect p = prospect(line, job, budget);
       line.hope = std::max(0.0, p.brings - p.costs);
     }
