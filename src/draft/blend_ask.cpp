@@ -18,6 +18,8 @@ constexpr int kMostWait = 4;          // rounds before the text is read, at most
 constexpr double kWaitFor = 2.5;      // one for so many plain steps that reading it costs
 constexpr double kReadMargin = 2;     // what reading must bring for its cost: it cannot be undone, while waiting tells more
 constexpr double kNextRounds = 2;     // what was missed of a text that it knows is read when the next rounds pay for it
+constexpr double kLateShare = 0.4;    // of the tokens that a pass catches up on, what it is charged: they would cost the same later
+constexpr double kLeastDoubt = 0.4, kMostDoubt = 1.5;
 constexpr int kLookAhead = 4;         // rows over which the price of one is taken
 constexpr double kMostAhead = 2.5;    // tokens that a right one opens up, at most: rows soon cost more
 
@@ -49,8 +51,12 @@ Blend::Prospect Blend::prospect(const Line& line, const DraftJob& job, const Dra
   const int place = line.asked.count;
   const double s = line.unasked;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
-  const double after = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
-  const double cost = budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+  const double usually = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
+  const double doubt = (1 - double(line.manner.after)) / std::max(0.05, 1 - double(usual_[size_t(line.sampled)].get().after));  // of this text, against the usual one
+  const double after = 1 - std::min(1 - s, (1 - usually) * std::clamp(doubt, kLeastDoubt, kMostDoubt));
+  const int64_t text = int64_t(job.tokens.size());
+  const double alone_ms = model_->ask_ms(job.request, text, 1, budget.costs), late_ms = model_->ask_ms(job.request, text, place, budget.costs) - alone_ms;
+  const double cost = budget.tokens_per_ms * (alone_ms + kLateShare * late_ms);
   const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
   return {line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)), cost};
 }
