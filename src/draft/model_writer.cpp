@@ -103,7 +103,7 @@ int64_t ModelWriter::affordable(int64_t request, int64_t committed, double ms, c
 }
 
 double ModelWriter::predict_ms(int rows, int64_t context, const StepCosts* target) const {
-  if (const double own = costs_.predict_ms(rows, context); own > 0) return own;
+  if (const double own = costs_.predict_ms(rows, context); own > 0) return target && !costs_.paced() ? own * target->pace() : own;  // prices of another run
   return target ? options_.relative_cost * target->predict_ms(rows, context) : 0;
 }
 

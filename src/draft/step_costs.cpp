@@ -16,6 +16,7 @@ constexpr int kFewRows = 8;          // up to here reading the weights is the li
 constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
 constexpr double kFirstShape = 0.7;  // of the first sample of a size, which says less of the machine than of the size
 constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
+constexpr double kOtherSpeed = 1.6;  // a run that differs so much is not memory's mood: another machine's load lies in all prices read
 constexpr double kLeastShape = 0.3, kMostShape = 3;
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
 
@@ -62,7 +63,10 @@ void StepCosts::learn(int rows, int64_t context, double ms) {
   }
   if (b.one_row_ms == 0) b.one_row_ms = rows == 1 ? ms / live_ : predict_ms(1, context) / live_;  // a neighbour's, until a row alone is seen here
   if (!paced_) {
-    live_ = ms / expected, paced_ = true;
+    live_ = pace_ = ms / expected, paced_ = true;
+    if (live_ < kOtherSpeed && live_ > 1 / kOtherSpeed) return;
+    for (Bucket& known : buckets_) known.one_row_ms *= live_;
+    row_ms_ *= live_, live_ = 1;
     return;
   }
   const double off = std::clamp(ms / expected, 1 / kOdd, kOdd);
@@ -84,7 +88,7 @@ void StepCosts::archive(Archive& archive) {
   }
   archive.value(row_ms_);
   row_ms_ = sound(row_ms_);
-  if (archive.reading()) live_ = 1, paced_ = false;
+  if (archive.reading()) live_ = pace_ = 1, paced_ = false;
 }
 
 }  // namespace outrider

@@ -25,8 +25,11 @@ class StepCosts {
   // 0 while nothing was measured.
   double predict_ms(int rows, int64_t context) const;
   void learn(int rows, int64_t context, double ms);
-  // What was learned, between runs. How fast the machine runs is not kept: the first pass read back tells it.
+  // What was learned, between runs. How fast the machine runs is not kept: the first pass of the next run tells it.
   void archive(Archive& archive);
+  // That first pass over what it was expected to take, 1 before it; and whether our own prices have been held against it.
+  double pace() const { return pace_; }
+  bool paced() const { return paced_; }
 
  private:
   struct Bucket {
@@ -43,6 +46,7 @@ class StepCosts {
   std::array<Bucket, kBuckets> buckets_{};
   double row_ms_ = 0;  // of passes over many rows
   double live_ = 1;
+  double pace_ = 1;
   bool paced_ = true;   // live_ is this run's; false until the first pass after prices of an earlier run were read
 };
 

@@ -101,6 +101,27 @@ TEST(StepCosts, KeepsItsShapeBetweenRuns) {
   for (int n = 1; n <= 32; ++n) EXPECT_NEAR(after.predict_ms(n, 0) / (2 * staircase(n)), 1, 0.05) << n;
 }
 
+// Prices of a run beside which others worked: the first pass of the next tells how much of them was the others' doing, for all sizes.
+TEST(StepCosts, AnotherRunsLoadDoesNotStayInThePrices) {
+  StepCosts before, after;
+  for (int times = 0; times < 50; ++times) {
+    for (const int n : {1, 2, 4, 8}) before.learn(n, 0, 4 * staircase(n));
+    before.learn(128, 0, 4 * 128 * 3.0);
+  }
+  Archive written;
+  before.archive(written);
+  Archive read(written.written());
+  after.archive(read);
+  EXPECT_EQ(after.pace(), 1);
+  after.learn(1, 0, staircase(1));
+  EXPECT_NEAR(after.pace(), 0.25, 0.02);
+  for (int times = 0; times < 50; ++times) {
+    for (const int n : {1, 2, 4, 8}) EXPECT_NEAR(after.predict_ms(n, 0) / staircase(n), 1, 0.1) << n;
+    EXPECT_NEAR(after.predict_ms(128, 0), 128 * 3.0, 30);
+    after.learn(1, 0, staircase(1));
+  }
+}
+
 TEST(StepCosts, UnsoundPricesAreNotBelieved) {
   StepCosts before;
   before.learn(1, 0, 25);
