@@ -32,7 +32,7 @@ std::vector<std::string> Blend::sources() const {
 Result<void> Blend::begin(int64_t request, const DraftRequest& about) {
   Line line;
   line.chain = about.by_rejection, line.sampled = !about.sampling.greedy();
-  line.manner = usual_[size_t(line.sampled)].get();
+  line.manner = usual_of(line);
   line.known = int64_t(about.prompt.size());  // which readers are opened with
   const SourceRequest wanted{.prompt = about.prompt, .prediction = about.prediction, .context = options_.context};
   bool any = false;
@@ -153,7 +153,7 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
 // have added; then what they were seen to add.
 void Blend::learn_gain(Line& line, float count) const {
   float& gain = line.manner.gain;
-  const float usual = usual_[size_t(line.sampled)].get().gain;
+  const float usual = usual_of(line).gain;
   if (!line.heard && line.hope >= 0) {
     ++line.waited, line.hoped += float(line.hope), line.hoped_of += count + float(line.hope);
     gain = (kGainBelieved * usual + line.hoped) / (kGainBelieved + line.hoped_of);

@@ -83,6 +83,7 @@ class Blend final : public Drafter {
   float prior_of(const Choice& c) const;
   void suit(const Line& line, Choices& judged) const;
   SourceSet model_bit() const { return SourceSet(1u << sources_.size()); }
+  const Manner& usual_of(const Line& line) const { return usual_[size_t(line.sampled)].get(); }
   const KindLimits& model_limits() const { return options_.each[sources_.size()]; }
 
   // blend_chain.cpp: drafts for acceptance by rejection

@@ -52,7 +52,7 @@ Blend::Prospect Blend::prospect(const Line& line, const DraftJob& job, const Dra
   const double s = line.unasked;
   const Answered& seen = answered_[size_t(bucket(s, kBefore))];
   const double usually = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
-  const double doubt = (1 - double(line.manner.after)) / std::max(0.05, 1 - double(usual_[size_t(line.sampled)].get().after));  // of this text, against the usual one
+  const double doubt = (1 - double(line.manner.after)) / std::max(0.05, 1 - double(usual_of(line).after));  // of this text, against the usual one
   const double after = 1 - std::min(1 - s, (1 - usually) * std::clamp(doubt, kLeastDoubt, kMostDoubt));
   const int64_t text = int64_t(job.tokens.size());
   const double alone_ms = model_->ask_ms(job.request, text, 1, budget.costs), late_ms = model_->ask_ms(job.request, text, place, budget.costs) - alone_ms;

@@ -16,7 +16,7 @@ constexpr int kFewRows = 8;          // up to here reading the weights is the li
 constexpr double kLive = 0.25, kShape = 0.12, kOneRow = 0.3;  // weights of the newest sample
 constexpr double kFirstShape = 0.7;  // of the first sample of a size, which says less of the machine than of the size
 constexpr double kCalm = 0.95;        // how far a burst's log lasts into the next pass: what stays belongs to one size, not to the machine
-constexpr double kOtherSpeed = 1.6;  // a run that differs so much is not memory's mood: another machine's load lies in all prices read
+constexpr double kOtherSpeed = 1.6;  // a run that differs so much is not memory's mood: a load that is gone, or came, lies in all prices read
 constexpr double kLeastShape = 0.3, kMostShape = 3;
 constexpr double kOdd = 1.6;         // a sample further off than this (another program had the processor) counts as this far
 
