@@ -154,15 +154,17 @@ void Blend::learn(Line& line, const DraftOutcome& o) {
 void Blend::learn_gain(Line& line, float count) const {
   float& gain = line.manner.gain;
   const float usual = usual_of(line).gain;
-  if (!line.heard && line.hope >= 0) {
-    ++line.waited, line.hoped += float(line.hope), line.hoped_of += count + float(line.hope);
-    gain = (kGainBelieved * usual + line.hoped) / (kGainBelieved + line.hoped_of);
+  Prelude& prelude = line.prelude;
+  if (!prelude.over && prelude.hope >= 0) {
+    const float hope = float(prelude.hope);
+    ++prelude.rounds, prelude.added += hope, prelude.emitted += count + hope;
+    gain = (kGainBelieved * usual + prelude.added) / (kGainBelieved + prelude.emitted);
   } else if (line.asked.count > 0) {
     gain = std::clamp(gain + kGainRate * (float(line.gain) - count * gain), -Manner::kMostGain, Manner::kMostGain);
   } else {
     gain += kForgetRate * count * (usual - gain);
   }
-  line.gain = 0, line.hope = -1;
+  line.gain = 0, prelude.hope = -1;
 }
 
 void Blend::archive(Archive& archive) {

@@ -45,6 +45,14 @@ class Blend final : public Drafter {
     std::span<const int32_t> path(int length) const { return {drafted.data(), size_t(length)}; }
     const Guesses* at(std::span<const int32_t> place) const;
   };
+  // What the model's reading of a text would bring, as the rounds before it told.
+  struct Prelude {
+    bool over = false;    // the model has read the text, or its part of it
+    int rounds = 0;       // that told,
+    float added = 0;      // tokens that its answers would have added in them,
+    float emitted = 0;    // among so many then
+    double hope = -1;     // what they would add in this round; −1: not weighed
+  };
   struct Line {
     std::vector<std::unique_ptr<Reader>> readers;  // null where a source has nothing for this request
     int64_t known = 0;         // tokens the readers have
@@ -55,11 +63,7 @@ class Blend final : public Drafter {
     Manner manner;
     int64_t emitted = 0;       // tokens that the manner was learned from
     bool asked_ever = false;   // the model was
-    bool heard = false;        // the model has read the text, or its part of it
-    int waited = 0;            // rounds that told what reading it would bring,
-    float hoped = 0;           // tokens that answers would have added in them,
-    float hoped_of = 0;        // among so many then
-    double hope = -1;          // the same of this round; −1: not weighed
+    Prelude prelude;
     bool asking = false;       // the model writes on in this round
     double reach = 1;          // of the place it stands at,
     double unasked_reach = 1;  // and what that would be without its answers

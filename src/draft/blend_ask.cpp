@@ -37,8 +37,8 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   if (unread == 0) return 0;
   const int64_t part = model_->affordable(job.request, length, job.invest_ms, budget.costs);
   const double ms = model_->read_ms(part, length, budget.costs);
-  if (!line.heard && line.waited < std::min(kMostWait, int(ms / budget.pass_ms(0) / kWaitFor))) return -1;
-  const double rest = double(line.manner.gain) * job.tokens_ahead, brings = line.heard ? std::max(rest, kNextRounds * line.hope) : rest / kReadMargin;
+  if (!line.prelude.over && line.prelude.rounds < std::min(kMostWait, int(ms / budget.pass_ms(0) / kWaitFor))) return -1;
+  const double rest = double(line.manner.gain) * job.tokens_ahead, brings = line.prelude.over ? std::max(rest, kNextRounds * line.prelude.hope) : rest / kReadMargin;
   return part > 0 && brings > budget.tokens_per_ms * ms ? part : -1;
 }
 
@@ -95,7 +95,7 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
     line.unasked = judge(line, {}, nullptr).best();
     if (line.with_model && job.budget > 0 && !budget.free()) {
       const Prospect p = prospect(line, job, budget);
-      line.hope = std::max(0.0, p.brings - p.costs);
+      line.prelude.hope = std::max(0.0, p.brings - p.costs);
     }
     const int64_t text = worth_reading(line, job, budget);
     line.asking = text >= 0 && worth_asking(line, job, budget);
@@ -103,9 +103,9 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
     effort.expected_ms += model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
     const double start_ms = clock_.now_ms();
     line.asking = model_->start(job.request, job.tokens, job.pending, text, budget.costs);
-    if (!line.heard) job.invested_ms = clock_.now_ms() - start_ms;
+    if (!line.prelude.over) job.invested_ms = clock_.now_ms() - start_ms;
     else if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->read_ms(text, int64_t(job.tokens.size()), budget.costs);
-    line.heard = true;
+    line.prelude.over |= line.asking;
   }
   while (true) {
     asks_.clear(), asking_.clear();

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "model/synthetic.h"
+#include "support/files.h"
 #include "support/guesses.h"
 
 namespace outrider {
@@ -54,6 +56,54 @@ TEST(Blend, AReaderHearsThePromptOnceAndThenEveryEmittedToken) {
     text.push_back(pending);
   }
   EXPECT_EQ(heard, (Tokens{10, 11, 12, 13}));
+}
+
+// Rounds of one request over a text of so many tokens, until the model has read it.
+class BlendWithModel : public testing::Test {
+ protected:
+  static constexpr int kMost = 20;
+  test::TemporaryFolder folder_;
+  ThreadPool pool_{1};
+  SteadyClock clock_;
+  std::unique_ptr<Model> model_;
+  StepCosts costs_;  // of the target: 10 ms a row, 500 ms for 128 rows; the model takes three tenths of that
+
+  void SetUp() override {
+    ASSERT_TRUE(write_synthetic_model(folder_ / "m.gguf", {.seed = 9}).ok());
+    auto loaded = load_model(folder_ / "m.gguf", pool_);
+    ASSERT_TRUE(loaded.ok());
+    model_ = std::move(*loaded);
+    for (int i = 0; i < 20; ++i) costs_.learn(1, 0, 10), costs_.learn(128, 0, 500);
+  }
+  // The first round in which the model read, or kMost.
+  int reads_in_round(int64_t prompt, double tokens_ahead) {
+    auto writer = ModelWriter::make(*model_, kernels::kernels_for(kernels::best_isa()), pool_, clock_, {.context = 1024, .relative_cost = 0.3});
+    EXPECT_TRUE(writer.ok());
+    Blend blend({}, std::move(*writer), clock_, {.context = 1024});
+    Tokens text;
+    for (int64_t i = 0; i < prompt; ++i) text.push_back(32 + int32_t(i * i % 89));
+    EXPECT_TRUE(blend.begin(1, {.prompt = text, .prediction = {}, .sampling = {}}).ok());
+    for (int round = 0; round < kMost; ++round) {
+      Draft draft;
+      DraftJob job{.request = 1, .tokens = text, .pending = 40, .budget = 4, .draft = &draft, .tokens_ahead = tokens_ahead};
+      blend.propose({&job, 1}, {.costs = &costs_, .context = int64_t(text.size()), .tokens_per_ms = 0.1});
+      if (job.invested_ms > 0) return round;
+      EXPECT_EQ(draft.size(), 0);
+      Acceptance acceptance;
+      acceptance.rows[0] = 0, acceptance.length = 1, acceptance.next = 40;
+      const DraftOutcome outcome{1, text, &draft, &acceptance, {}};
+      blend.observe({&outcome, 1});
+      text.push_back(40);
+    }
+    return kMost;
+  }
+};
+
+TEST_F(BlendWithModel, WaitsBeforeItReadsWhatIsDear) {
+  EXPECT_EQ(reads_in_round(20, 1e4), 0);   // some 20 ms
+  EXPECT_EQ(reads_in_round(50, 1e4), 2);   // 60: a round for every 25
+  EXPECT_EQ(reads_in_round(400, 1e4), 4);  // 470, but four rounds tell enough
+  EXPECT_EQ(reads_in_round(400, 30), kMost);  // 30 tokens will not pay for that
 }
 
 }  // namespace
