@@ -50,12 +50,10 @@ struct MatrixLayout {
   OUTRIDER_ALWAYS_INLINE int64_t bytes() const { return tiles() * tile_bytes(); }
 };
 
-// How weights are fetched ahead of their use: by how many bytes, and whether only into the second-level cache. A core has few places for
-// lines that are on their way to the first level; from the second on there are more, so fetching far is faster where memory is.
-// Never seen in a result.
+// How far ahead of their use weights are fetched, into the second-level cache: a core has few places for lines that are on their way to
+// the first level, and more from there on. Never seen in a result.
 struct Fetch {
   int32_t ahead_bytes = 6144;  // 0: not at all
-  bool far = true;
 };
 
 struct Matrix {

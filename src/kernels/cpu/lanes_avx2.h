@@ -97,6 +97,8 @@ struct Lanes {
   OUTRIDER_INLINE I sub_int(I x, I y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I add_int(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
   OUTRIDER_INLINE I round(F x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
+  OUTRIDER_INLINE I broadcast(const int32_t* x) { return {_mm256_set1_epi32(*x), _mm256_set1_epi32(*x)}; }
+  OUTRIDER_INLINE F as_float(I x) { return {_mm256_castsi256_ps(x.a), _mm256_castsi256_ps(x.b)}; }
   OUTRIDER_INLINE F to_float(I x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
   OUTRIDER_INLINE void store_int8(void* p, I x) {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xD8);

@@ -65,6 +65,8 @@ struct Lanes {
   OUTRIDER_INLINE I sub_int(I a, I b) { return _mm512_sub_epi32(a, b); }
   OUTRIDER_INLINE I add_int(I a, I b) { return _mm512_add_epi32(a, b); }
   OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }
+  OUTRIDER_INLINE I broadcast(const int32_t* x) { return _mm512_set1_epi32(*x); }
+  OUTRIDER_INLINE F as_float(I x) { return _mm512_castsi512_ps(x); }  // the same bits
   OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }
   OUTRIDER_INLINE void store_int8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x)); }
   OUTRIDER_INLINE void store_uint8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(x)); }

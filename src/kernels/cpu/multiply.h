@@ -1,6 +1,8 @@
 #pragma once
 // The matrix kernel for any lane type: one pass over a tile feeds every column of a panel (1…8). Order of the sums: scalar/multiply.cpp.
 // All templates take the lane type first, so that no two instruction sets ever share an instantiation.
+#include <type_traits>
+
 #include "kernels/cpu/multiply_words.h"
 
 namespace outrider::kernels::cpu {
@@ -23,36 +25,36 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
-constexpr int code_bytes(Codes codes) { return codes == Codes::b8 ? 512 : codes == Codes::n6 ? 384 : codes == Codes::n5 ? 320 : 256; }
+// Who meets a tile fetches what comes `bytes` later: all of it, or, when several panels meet it in turns, each of them one block of so
+// many. Fetching past the end of a matrix does no harm.
+struct FetchShare {
+  int64_t bytes;
+  int first = 0, every = 1;
+};
 
-// A block's codes and the scales' share. Fetching past the end of a matrix does no harm.
-template <int level, int bytes>
-__attribute__((always_inline)) inline void fetch_block(const std::byte* codes, const std::byte* scales) {
-  for (int line = 0; line < bytes; line += 64) __builtin_prefetch(codes + line, 0, level);
-  __builtin_prefetch(scales, 0, level);
-}
-
-// One panel over blocks [block, end) of a tile, which start at p. sums[N] are read, added to and written back.
+// One panel over a tile: its sums stay in registers from end to end, then go to sums[N].
 template <class L, Codes codes, Scales scales, int N>
-__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, int64_t block, int64_t end, const int32_t* records, Fetch fetch, typename L::F* sums) {
+__attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p, PanelView panel, FetchShare share, typename L::F* sums) {
   const MatrixLayout& layout = w.layout;
+  int until_fetch = share.first;
   typename L::Bytes table{};
   if constexpr (codes == Codes::n4_table) table = L::table_bytes(w.table);
   typename L::F acc[N];
 #pragma GCC unroll 8
-  for (int c = 0; c < N; ++c) acc[c] = sums[c];
-  for (; block < end; block += kMacroBlocks) {
-    const int64_t count = end - block < kMacroBlocks ? end - block : kMacroBlocks;
+  for (int c = 0; c < N; ++c) acc[c] = L::zero();
+  for (int64_t left = layout.blocks(); left > 0; left -= kMacroBlocks) {
+    const int64_t count = left < kMacroBlocks ? left : kMacroBlocks;
     const MacroView macro{p, &layout, count};
+    using Kernel = std::conditional_t<L::kWordSums, WordKernel<L, codes, scales, N>, BlockKernel<L, codes, scales, N>>;
+    const auto super = Kernel::super_of(macro);
     for (int64_t b = 0; b < count; ++b) {
-      if (fetch.ahead_bytes) {
-        const std::byte *codes_ahead = macro.codes(b) + fetch.ahead_bytes, *scales_ahead = p + fetch.ahead_bytes + macro.scale_at() + 64 * b;
-        if (fetch.far) fetch_block<2, code_bytes(codes)>(codes_ahead, scales_ahead);
-        else fetch_block<3, code_bytes(codes)>(codes_ahead, scales_ahead);
+      Ahead<codes> ahead{macro.codes(b), macro.codes(b)};  // which is here: nothing to fetch
+      if (--until_fetch < 0) {
+        until_fetch = share.every - 1;
+        ahead = {macro.codes(b) + share.bytes, p + share.bytes + macro.scale_at() + 64 * b};
       }
-      if constexpr (L::kWordSums) WordKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
-      else BlockKernel<L, codes, scales, N>::block(macro, b, records, table, acc);
-      records += PanelRecord::words(N);
+      Kernel::block(macro, super, b, panel, table, ahead, acc);
+      panel.codes += PanelRecord::words(N), panel.starts += PanelStarts::words(N);
     }
     p += layout.macro_bytes(count);
   }
@@ -60,55 +62,30 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
   for (int c = 0; c < N; ++c) sums[c] = acc[c];
 }
 
-inline constexpr int kVisitPanels = 16;  // panels whose sums are kept at once; more go in several visits
-
 template <class L, Codes codes, Scales scales>
 struct TileVisit {
-  using Fn = void (*)(const Matrix&, const std::byte*, int64_t, int64_t, const int32_t*, Fetch, typename L::F*);
+  using Fn = void (*)(const Matrix&, const std::byte*, PanelView, FetchShare, typename L::F*);
   static constexpr Fn kernels[kPanelColumns + 1] = {nullptr,
                                                     panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
                                                     panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
                                                     panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
-  const Matrix& w;
-  const Activations& a;
-  const MatrixOutput& out;
-
-  // One panel: tile after tile, the sums stay in registers from end to end.
-  void narrow(int64_t begin, int64_t end) const {
-    typename L::F sums[kPanelColumns];
-    for (int64_t t = begin; t < end; ++t) {
-      for (int c = 0; c < a.columns; ++c) sums[c] = L::zero();
-      kernels[a.columns](w, w.data + t * w.layout.tile_bytes(), 0, w.layout.blocks(), a.panel(0), w.fetch, sums);
-      for (int c = 0; c < a.columns; ++c) write_tile<L>(sums[c], t, w.layout.rows, c, out);
-    }
-  }
-
-  // Several panels: they take turns at each macro while it is near.
-  void wide(int64_t tile, int first, int panels) const {
-    const MatrixLayout& layout = w.layout;
-    typename L::F sums[kVisitPanels * kPanelColumns];
-    for (int c = 0; c < panels * kPanelColumns; ++c) sums[c] = L::zero();
-    const std::byte* p = w.data + tile * layout.tile_bytes();
-    for (int64_t block = 0; block < layout.blocks(); block += kMacroBlocks) {
-      const int64_t stop = block + kMacroBlocks < layout.blocks() ? block + kMacroBlocks : layout.blocks();
-      for (int i = 0; i < panels; ++i) {
-        const int width = a.panel_width(first + i);
-        kernels[width](w, p, block, stop, a.panel(first + i) + block * PanelRecord::words(width), i == 0 && first == 0 ? w.fetch : Fetch{0}, sums + i * kPanelColumns);
-      }
-      p += layout.macro_bytes(stop - block);
-    }
-    for (int i = 0; i < panels; ++i)
-      for (int c = 0; c < a.panel_width(first + i); ++c) write_tile<L>(sums[i * kPanelColumns + c], tile, layout.rows, a.panel_begin(first + i) + c, out);
-  }
 };
 
+// Tile after tile; of several panels the first brings a tile near, and the others find it there. Then there is time enough to fetch the
+// whole next tile.
 template <class L, Codes codes, Scales scales>
 void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
-  const TileVisit<L, codes, scales> visit{w, a, out};
-  if (a.panel_count() == 1) return visit.narrow(begin, end);
-  for (int64_t tile = begin; tile < end; ++tile)
-    for (int first = 0; first < a.panel_count(); first += kVisitPanels)
-      visit.wide(tile, first, a.panel_count() - first < kVisitPanels ? a.panel_count() - first : kVisitPanels);
+  const int panels = a.panel_count();
+  const int64_t tile_bytes = w.layout.tile_bytes();
+  const int64_t ahead_bytes = panels == 1 || w.fetch.ahead_bytes == 0 ? w.fetch.ahead_bytes : tile_bytes;
+  typename L::F sums[kPanelColumns];
+  for (int64_t tile = begin; tile < end; ++tile) {
+    for (int p = 0; p < panels; ++p) {
+      const int width = a.panel_width(p), column = a.panel_begin(p);
+      TileVisit<L, codes, scales>::kernels[width](w, w.data + tile * tile_bytes, {a.panel(p), a.starts(p)}, {ahead_bytes, p, panels}, sums);
+      for (int c = 0; c < width; ++c) write_tile<L>(sums[c], tile, w.layout.rows, column + c, out);
+    }
+  }
 }
 
 // Float weights: four sums by k mod 4.

@@ -5,6 +5,23 @@
 
 namespace outrider::kernels::cpu {
 
+struct PanelView {  // a panel's record of one block, and its starts
+  const int32_t *codes, *starts;
+};
+
+// What a block fetches into the second-level cache while it is at work: the codes of a block to come and a line of scales. Evenly between
+// the dots: in one burst they would fill the core's places for lines on their way, and its own loads would have to wait for one.
+template <Codes of>
+struct Ahead {
+  const std::byte *codes, *scales;
+  static constexpr int kLines = of == Codes::b8 ? 8 : of == Codes::n6 ? 6 : of == Codes::n5 ? 5 : 4;
+  template <int quarter>
+  __attribute__((always_inline)) inline void fetch() const {
+    for (int line = kLines * quarter / 4; line < kLines * (quarter + 1) / 4; ++line) __builtin_prefetch(codes + 64 * line, 0, 2);
+    if constexpr (quarter == 3) __builtin_prefetch(scales, 0, 2);
+  }
+};
+
 template <class L, Codes codes>
 struct BlockCodes {  // vector g (k = 4g…4g+3 of 16 rows) of one block
   const std::byte* p;
@@ -38,7 +55,7 @@ template <class L, Codes codes, Scales scales, int N>
 struct BlockKernel {
   static constexpr bool kSigned = codes == Codes::b8 || codes == Codes::n4_table;
   static constexpr bool kHalves = scales == Scales::super16 || scales == Scales::super16_min;  // 16-wide scales
-  static constexpr bool kTwoChains = 3 * N <= L::kRegisters - 7;  // low and high vectors summed apart: dots wait for each other less
+  static constexpr bool kTwoChains = N <= 2;  // low and high vectors summed apart: few dots wait for each other less; more columns do not wait  // low and high vectors summed apart: dots wait for each other less
 
   template <int g>
   __attribute__((always_inline)) static inline void dots(const BlockCodes<L, codes>& block, const int32_t* a, typename L::I (&lo)[N], typename L::I (&hi)[N]) {
@@ -56,79 +73,101 @@ struct BlockKernel {
     }
   }
 
-  // log2 of the offset that is subtracted from every code, or −1: known from the layout, so that it costs no branch.
-  static constexpr int kOffsetBits = kSigned                                                 ? 7
-                                     : codes == Codes::n6                                    ? 5
-                                     : codes == Codes::n5 && scales == Scales::half32        ? 4
-                                     : codes == Codes::n4 && scales == Scales::half32        ? 3
-                                     : codes == Codes::n4 && scales == Scales::super16       ? 2
-                                                                                             : -1;
-
-  // −offset · Σa, where an integer sum starts.
-  __attribute__((always_inline)) static inline typename L::I start(const int32_t* debt) {
-    if constexpr (kOffsetBits < 0 || (kSigned && !L::kBiasedDot)) return L::zero_int();
-    else return L::template broadcast_shifted<kOffsetBits>(debt);
+  // Where an integer sum over all 32, or over half 0 or 1 of them, starts: kSumStart − offset · Σa.
+  template <int half = 0>
+  __attribute__((always_inline)) static inline typename L::I start(const int32_t* starts, int c) {
+    using S = PanelStarts;
+    const auto zero = L::int_of(kSumStart);
+    if constexpr (kSigned) return L::kBiasedDot ? L::broadcast(starts + S::kStart128 * N + c) : zero;
+    else if constexpr (codes == Codes::n6) return L::broadcast(starts + (S::kStart32 + half) * N + c);
+    else if constexpr (codes == Codes::n5 && scales == Scales::half32) return L::add_int(L::template broadcast_shifted<4>(starts + S::kDebt * N + c), zero);
+    else if constexpr (codes == Codes::n4 && scales == Scales::half32) return L::add_int(L::template broadcast_shifted<3>(starts + S::kDebt * N + c), zero);
+    else if constexpr (codes == Codes::n4 && scales == Scales::super16) return L::add_int(L::template shift_right<3>(L::sub_int(L::broadcast(starts + (S::kStart32 + half) * N + c), zero)), zero);
+    else return zero;
   }
 
-  __attribute__((always_inline)) static inline void block(const MacroView& macro, int64_t b, const int32_t* a, typename L::Bytes table, typename L::F (&acc)[N]) {
+  // Scales of the macro's super-blocks, as floats; nothing where a format has none.
+  struct Super {
+    typename L::F d, m;
+  };
+  __attribute__((always_inline)) static inline Super super_of(const MacroView& macro) {
+    constexpr bool with_min = scales == Scales::super32_min || scales == Scales::super16_min;
+    if constexpr (with_min) return {L::load_half(macro.super_scale()), L::load_half(macro.super_scale(true))};
+    else if constexpr (scales == Scales::super16) return {L::load_half(macro.super_scale()), L::zero()};
+    else return {L::zero(), L::zero()};
+  }
+
+  __attribute__((always_inline)) static inline void block(const MacroView& macro, const Super& super, int64_t b, PanelView panel, typename L::Bytes table, const Ahead<codes>& ahead, typename L::F (&acc)[N]) {
+    const int32_t* a = panel.codes;
     typename L::I lo[N], hi[N];
-    const auto* scale = reinterpret_cast<const float*>(a + 8 * N);
-    const int32_t *debt = a + 9 * N, *debt_lo = a + 10 * N;
-    const auto* weighed = reinterpret_cast<const float*>(a + 11 * N);
+    const auto* scale = reinterpret_cast<const float*>(a + PanelRecord::kScale * N);
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) {
-      lo[c] = start(kHalves ? debt_lo + c : debt + c);
-      hi[c] = kHalves ? L::sub_int(start(debt + c), lo[c]) : L::zero_int();
+      lo[c] = start<0>(panel.starts, c);
+      hi[c] = kHalves ? start<1>(panel.starts, c) : L::zero_int();
     }
     const BlockCodes<L, codes> codes_of(macro.codes(b), table);
     dots<0>(codes_of, a, lo, hi);
+    ahead.template fetch<0>();
     dots<1>(codes_of, a, lo, hi);
+    ahead.template fetch<1>();
     dots<2>(codes_of, a, lo, hi);
+    ahead.template fetch<2>();
     dots<3>(codes_of, a, lo, hi);
+    ahead.template fetch<3>();
     if constexpr (!kHalves) {
-      const auto d = scale_of(macro, b);
+      const auto d = scale_of(macro, super, b), origin = L::mul(d, L::set(-kSumStartValue));
 #pragma GCC unroll 8
       for (int c = 0; c < N; ++c) {
-        const auto dot = kTwoChains ? L::add_int(lo[c], hi[c]) : lo[c];
-        acc[c] = L::fma(L::to_float(dot), L::mul(d, L::set(scale[c])), acc[c]);
-      }
-      if constexpr (scales == Scales::half32_min || scales == Scales::super32_min) {
-        const auto m = min_of(macro, b);
-#pragma GCC unroll 8
-        for (int c = 0; c < N; ++c) acc[c] = L::fma(m, L::set(weighed[c]), acc[c]);
+        const auto sum = L::as_float(kTwoChains ? L::add_int(lo[c], hi[c]) : lo[c]);
+        acc[c] = L::fma(L::fma(sum, d, origin), L::set(scale[c]), acc[c]);
       }
     } else {
-      const auto d0 = half_scale(macro, 2 * b), d1 = half_scale(macro, 2 * b + 1);
+      const auto d0 = half_scale(macro, super, 2 * b), d1 = half_scale(macro, super, 2 * b + 1), origin = L::mul(L::add(d0, d1), L::set(-kSumStartValue));
 #pragma GCC unroll 8
-      for (int c = 0; c < N; ++c) acc[c] = L::fma(L::fma(L::to_float(hi[c]), d1, L::mul(L::to_float(lo[c]), d0)), L::set(scale[c]), acc[c]);
-      if constexpr (scales == Scales::super16_min) {
-        const auto m0 = half_min(macro, 2 * b), m1 = half_min(macro, 2 * b + 1);
-#pragma GCC unroll 8
-        for (int c = 0; c < N; ++c) {
-          acc[c] = L::fma(m0, L::set(scale[c] * float(-debt_lo[c])), acc[c]);
-          acc[c] = L::fma(m1, L::set(scale[c] * float(debt_lo[c] - debt[c])), acc[c]);
-        }
-      }
+      for (int c = 0; c < N; ++c) acc[c] = L::fma(L::fma(L::as_float(hi[c]), d1, L::fma(L::as_float(lo[c]), d0, origin)), L::set(scale[c]), acc[c]);
     }
+    add_minima(macro, super, b, panel, acc);
   }
 
-  // Scale and signed minimum of a 32-block.
-  __attribute__((always_inline)) static inline typename L::F scale_of(const MacroView& macro, int64_t b) {
+  __attribute__((always_inline)) static inline void add_minima(const MacroView& macro, const Super& super, int64_t b, PanelView panel, typename L::F (&acc)[N]) {
+    if constexpr (scales == Scales::half32_min || scales == Scales::super32_min) {
+      const auto minima = minima_of(macro, super, b);
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) acc[c] = add_minimum(minima, panel, c, acc[c]);
+    } else if constexpr (scales == Scales::super16_min) {
+      const auto m0 = half_min(macro, super, 2 * b), m1 = half_min(macro, super, 2 * b + 1);
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) acc[c] = add_half_minima(m0, m1, panel, c, acc[c]);
+    }
+  }
+  __attribute__((always_inline)) static inline typename L::F add_minimum(typename L::F minima, PanelView panel, int c, typename L::F acc) {
+    const auto weighed = L::set(reinterpret_cast<const float*>(panel.codes)[PanelRecord::kWeighed * N + c]);
+    return scales == Scales::super32_min ? L::fnma(minima, weighed, acc) : L::fma(minima, weighed, acc);
+  }
+  __attribute__((always_inline)) static inline typename L::F add_half_minima(typename L::F m0, typename L::F m1, PanelView panel, int c, typename L::F acc) {
+    const float scale = reinterpret_cast<const float*>(panel.codes)[PanelRecord::kScale * N + c];
+    const auto sum = [&](int half) __attribute__((always_inline)) { return float((kSumStart - panel.starts[(PanelStarts::kStart32 + half) * N + c]) >> 5); };
+    return L::fnma(m1, L::set(scale * sum(1)), L::fnma(m0, L::set(scale * sum(0)), acc));
+  }
+
+  // Scale of a 32-block and its minimum, which K-quants subtract.
+  __attribute__((always_inline)) static inline typename L::F scale_of(const MacroView& macro, const Super& super, int64_t b) {
     if constexpr (scales == Scales::float32) return L::load(reinterpret_cast<const float*>(macro.block_scale(b)));
-    else if constexpr (scales == Scales::super32_min) return L::mul(L::load_half(macro.super_scale()), L::load_u8(macro.sub_scale(b)));
+    else if constexpr (scales == Scales::super32_min) return L::mul(super.d, L::load_u8(macro.sub_scale(b)));
     else return L::load_half(macro.block_scale(b));
   }
-  __attribute__((always_inline)) static inline typename L::F min_of(const MacroView& macro, int64_t b) {
-    if constexpr (scales == Scales::super32_min) return L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(b, true))));
+  __attribute__((always_inline)) static inline typename L::F minima_of(const MacroView& macro, const Super& super, int64_t b) {
+    if constexpr (scales == Scales::super32_min) return L::mul(super.m, L::load_u8(macro.sub_scale(b, true)));
     else return L::load_half(macro.block_scale(b, true));
   }
 
   // The same of 16 weights.
-  __attribute__((always_inline)) static inline typename L::F half_scale(const MacroView& macro, int64_t sub) {
-    return L::mul(L::load_half(macro.super_scale()), scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub)));
+  __attribute__((always_inline)) static inline typename L::F half_scale(const MacroView& macro, const Super& super, int64_t sub) {
+    return L::mul(super.d, scales == Scales::super16 ? L::load_i8(macro.sub_scale(sub)) : L::load_u8(macro.sub_scale(sub)));
   }
-  __attribute__((always_inline)) static inline typename L::F half_min(const MacroView& macro, int64_t sub) {
-    return L::negate(L::mul(L::load_half(macro.super_scale(true)), L::load_u8(macro.sub_scale(sub, true))));
+  __attribute__((always_inline)) static inline typename L::F half_min(const MacroView& macro, const Super& super, int64_t sub) {
+    return L::mul(super.m, L::load_u8(macro.sub_scale(sub, true)));
   }
 };
 

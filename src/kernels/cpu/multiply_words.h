@@ -39,55 +39,54 @@ struct WordKernel : BlockKernel<L, codes, scales, N> {
     }
   };
 
-  __attribute__((always_inline)) static inline void block(const MacroView& macro, int64_t b, const int32_t* a, typename L::Bytes table, F (&acc)[N]) {
+  using Super = typename Base::Super;
+  __attribute__((always_inline)) static inline void block(const MacroView& macro, const Super& super, int64_t b, PanelView panel, typename L::Bytes table, const Ahead<codes>& ahead, F (&acc)[N]) {
+    ahead.template fetch<0>(), ahead.template fetch<1>(), ahead.template fetch<2>(), ahead.template fetch<3>();
     const BlockCodes<L, codes> codes_of(macro.codes(b), table);
-    if constexpr (kHalves) halves(macro, b, codes_of, a, acc);
-    else whole(macro, b, codes_of, a, acc);
+    if constexpr (kHalves) halves(macro, super, b, codes_of, panel, acc);
+    else whole(macro, super, b, codes_of, panel, acc);
   }
 
   // One scale for all 32.
-  __attribute__((always_inline)) static inline void whole(const MacroView& macro, int64_t b, const BlockCodes<L, codes>& codes_of, const int32_t* a, F (&acc)[N]) {
+  __attribute__((always_inline)) static inline void whole(const MacroView& macro, const Super& super, int64_t b, const BlockCodes<L, codes>& codes_of, PanelView panel, F (&acc)[N]) {
+    const int32_t* a = panel.codes;
     constexpr bool kAllWords = codes == Codes::n4;
-    const auto *scale = reinterpret_cast<const float*>(a + 8 * N), *weighed = reinterpret_cast<const float*>(a + 11 * N);
+    const auto* scale = reinterpret_cast<const float*>(a + PanelRecord::kScale * N);
     I first[N];
     const Half low = Half::template of<0>(codes_of);
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) first[c] = kAllWords ? low.dot(a + c) : low.dot_int(a + c);
     const Half high = Half::template of<1>(codes_of);
-    const auto d = Base::scale_of(macro, b);
+    const auto d = Base::scale_of(macro, super, b), origin = L::mul(d, L::set(-kSumStartValue));
     [[maybe_unused]] F m;
-    if constexpr (kHasMin) m = Base::min_of(macro, b);
+    if constexpr (kHasMin) m = Base::minima_of(macro, super, b);
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) {
       I dot;
       if constexpr (kAllWords) dot = L::join_words(L::add_words(high.dot(a + 4 * N + c), first[c]));
       else dot = L::add_int(high.dot_int(a + 4 * N + c), first[c]);
-      acc[c] = L::fma(L::to_float(L::add_int(dot, Base::start(a + 9 * N + c))), L::mul(d, L::set(scale[c])), acc[c]);
-      if constexpr (kHasMin) acc[c] = L::fma(m, L::set(weighed[c]), acc[c]);
+      acc[c] = L::fma(L::fma(L::as_float(L::add_int(dot, Base::template start<0>(panel.starts, c))), d, origin), L::set(scale[c]), acc[c]);
+      if constexpr (kHasMin) acc[c] = Base::add_minimum(m, panel, c, acc[c]);
     }
   }
 
   // A scale for each 16.
-  __attribute__((always_inline)) static inline void halves(const MacroView& macro, int64_t b, const BlockCodes<L, codes>& codes_of, const int32_t* a, F (&acc)[N]) {
-    const auto* scale = reinterpret_cast<const float*>(a + 8 * N);
-    const int32_t *debt = a + 9 * N, *debt_lo = a + 10 * N;
+  __attribute__((always_inline)) static inline void halves(const MacroView& macro, const Super& super, int64_t b, const BlockCodes<L, codes>& codes_of, PanelView panel, F (&acc)[N]) {
+    const int32_t* a = panel.codes;
+    const auto* scale = reinterpret_cast<const float*>(a + PanelRecord::kScale * N);
     F first[N];
     const Half low = Half::template of<0>(codes_of);
-    const auto d0 = Base::half_scale(macro, 2 * b);
+    const auto d0 = Base::half_scale(macro, super, 2 * b), d1 = Base::half_scale(macro, super, 2 * b + 1), origin = L::mul(L::add(d0, d1), L::set(-kSumStartValue));
 #pragma GCC unroll 8
-    for (int c = 0; c < N; ++c) first[c] = L::mul(L::to_float(L::add_int(low.dot_int(a + c), Base::start(debt_lo + c))), d0);
+    for (int c = 0; c < N; ++c) first[c] = L::fma(L::as_float(L::add_int(low.dot_int(a + c), Base::template start<0>(panel.starts, c))), d0, origin);
     const Half high = Half::template of<1>(codes_of);
-    const auto d1 = Base::half_scale(macro, 2 * b + 1);
     [[maybe_unused]] F m0, m1;
-    if constexpr (kHasMin) m0 = Base::half_min(macro, 2 * b), m1 = Base::half_min(macro, 2 * b + 1);
+    if constexpr (kHasMin) m0 = Base::half_min(macro, super, 2 * b), m1 = Base::half_min(macro, super, 2 * b + 1);
 #pragma GCC unroll 8
     for (int c = 0; c < N; ++c) {
-      const I dot = L::add_int(high.dot_int(a + 4 * N + c), L::sub_int(Base::start(debt + c), Base::start(debt_lo + c)));
-      acc[c] = L::fma(L::fma(L::to_float(dot), d1, first[c]), L::set(scale[c]), acc[c]);
-      if constexpr (kHasMin) {
-        acc[c] = L::fma(m0, L::set(scale[c] * float(-debt_lo[c])), acc[c]);
-        acc[c] = L::fma(m1, L::set(scale[c] * float(debt_lo[c] - debt[c])), acc[c]);
-      }
+      const I sum = L::add_int(high.dot_int(a + 4 * N + c), Base::template start<1>(panel.starts, c));
+      acc[c] = L::fma(L::fma(L::as_float(sum), d1, first[c]), L::set(scale[c]), acc[c]);
+      if constexpr (kHasMin) acc[c] = Base::add_half_minima(m0, m1, panel, c, acc[c]);
     }
   }
 };

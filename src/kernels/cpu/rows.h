@@ -52,8 +52,8 @@ template <class L>
 void quantise(const float* x, int64_t blocks, const Activations& a, int column, int64_t first_block) {
   using F = typename L::F;
   const int panel = a.panel_of(column), width = a.panel_width(panel), c = column - a.panel_begin(panel);
-  int32_t* record = a.panel(panel) + first_block * PanelRecord::words(width);
-  for (int64_t b = 0; b < blocks; ++b, x += 32, record += PanelRecord::words(width)) {
+  int32_t *record = a.panel(panel) + first_block * PanelRecord::words(width), *starts = a.starts(panel) + first_block * PanelStarts::words(width);
+  for (int64_t b = 0; b < blocks; ++b, x += 32, record += PanelRecord::words(width), starts += PanelStarts::words(width)) {
     const F v0 = L::load(x), v1 = L::load(x + 16);
     const float largest = L::reduce_max(L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
     const float scale = largest / 127.0f, inverse = largest > 0 ? 127.0f / largest : 0.0f;
@@ -65,10 +65,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
       sums[h] = L::sum_int(rounded);
     }
     for (int g = 0; g < 8; ++g) record[g * width + c] = codes[g];
-    reinterpret_cast<float*>(record)[8 * width + c] = scale;
-    record[9 * width + c] = -(sums[0] + sums[1]);
-    record[10 * width + c] = -sums[0];
-    reinterpret_cast<float*>(record)[11 * width + c] = scale * float(sums[0] + sums[1]);
+    write_sums(record, starts, width, c, scale, sums[0], sums[1]);
   }
 }
 

@@ -1,9 +1,10 @@
 // y[row] = Σ_k W[row][k] · a[k] over quantised blocks, in this order (all kernels):
 //
-//   for each 32-block, ascending:
-//     32-wide scales   acc = fma(float(dot), d·a.scale, acc)           dot = Σ (code − offset)·a.code, exact in int32
-//                      with minima: acc = fma(±m, a.weighed, acc)      a.weighed = a.scale·float(Σ a.code)
-//     16-wide scales   acc = fma(fma(float(dot1), d1, float(dot0)·d0), a.scale, acc)     0 and 1: the first and the last 16
+//   for each 32-block, ascending:                                      sum = 1.5·2²³ + dot, dot = Σ (code − offset)·a.code, both exact
+//     32-wide scales   acc = fma(fma(sum, d, −1.5·2²³·d), a.scale, acc)       the inner one is d·dot, rounded once
+//                      with minima: acc = fma(±m, a.weighed, acc)             a.weighed = a.scale·float(Σ a.code)
+//     16-wide scales   acc = fma(fma(sum1, d1, fma(sum0, d0, −1.5·2²³·(d0 + d1))), a.scale, acc)   0 and 1: the first and the last 16;
+//                      d0·dot0 is rounded to half a unit of dot1, which an activation's rounding outweighs many times
 //                      with minima: acc = fma(−m, a.scale·float(its Σ a.code), acc) for 0, then for 1
 //   K-quants: d = d_super·float(sc) and m = −(dmin·float(mn)), each rounded once.
 //
@@ -19,13 +20,12 @@ namespace outrider::kernels::scalar {
 namespace {
 
 struct Column {  // one column of a panel record
-  const int32_t* record;
+  const int32_t *record, *starts;
   int width, index;
   int code(int k) const { return reinterpret_cast<const int8_t*>(record + (k / 4) * width + index)[k % 4]; }
-  float scale() const { return reinterpret_cast<const float*>(record)[8 * width + index]; }
-  int sum() const { return -record[9 * width + index]; }
-  int sum_lo() const { return -record[10 * width + index]; }
-  float weighed() const { return reinterpret_cast<const float*>(record)[11 * width + index]; }
+  float scale() const { return reinterpret_cast<const float*>(record)[PanelRecord::kScale * width + index]; }
+  float weighed() const { return reinterpret_cast<const float*>(record)[PanelRecord::kWeighed * width + index]; }
+  int half_sum(int half) const { return (kSumStart - starts[(PanelStarts::kStart32 + half) * width + index]) / 32; }
 };
 
 int weight_code(const Matrix& w, const std::byte* block, int row, int k) {
@@ -48,20 +48,19 @@ float half_at(const std::byte* p, int row) { return half_to_float(reinterpret_ca
 float u8_at(const std::byte* p, int row) { return float(std::to_integer<uint8_t>(p[row])); }
 float i8_at(const std::byte* p, int row) { return float(int8_t(std::to_integer<uint8_t>(p[row]))); }
 
+float scaled(float start, int dot, float d) { return std::fma(kSumStartValue + float(dot), d, start); }
+
 float add_block(const Matrix& w, const MacroView& m, int64_t block, int row, const Column& a, float acc) {
   int dot[2] = {0, 0};
   for (int k = 0; k < 32; ++k) dot[k / 16] += weight_code(w, m.codes(block), row, k) * a.code(k);
-  const float both = float(dot[0] + dot[1]);
+  const auto whole = [&](float scale) { return std::fma(scaled(-(kSumStartValue * scale), dot[0] + dot[1], scale), a.scale(), acc); };
   switch (w.layout.scales) {
-    case Scales::half32: return std::fma(both, half_at(m.block_scale(block), row) * a.scale(), acc);
-    case Scales::half32_min:
-      acc = std::fma(both, half_at(m.block_scale(block), row) * a.scale(), acc);
-      return std::fma(half_at(m.block_scale(block, true), row), a.weighed(), acc);
-    case Scales::float32: return std::fma(both, reinterpret_cast<const float*>(m.block_scale(block))[row] * a.scale(), acc);
+    case Scales::half32: return whole(half_at(m.block_scale(block), row));
+    case Scales::half32_min: return std::fma(half_at(m.block_scale(block, true), row), a.weighed(), whole(half_at(m.block_scale(block), row)));
+    case Scales::float32: return whole(reinterpret_cast<const float*>(m.block_scale(block))[row]);
     case Scales::super32_min: {
-      const float d = half_at(m.super_scale(), row) * u8_at(m.sub_scale(block), row);
       const float minimum = half_at(m.super_scale(true), row) * u8_at(m.sub_scale(block, true), row);
-      return std::fma(-minimum, a.weighed(), std::fma(both, d * a.scale(), acc));
+      return std::fma(-minimum, a.weighed(), whole(half_at(m.super_scale(), row) * u8_at(m.sub_scale(block), row)));
     }
     default: break;
   }
@@ -71,10 +70,10 @@ float add_block(const Matrix& w, const MacroView& m, int64_t block, int row, con
     const std::byte* sc = m.sub_scale(2 * block + h);
     d[h] = half_at(m.super_scale(), row) * (has_min ? u8_at(sc, row) : i8_at(sc, row));
   }
-  acc = std::fma(std::fma(float(dot[1]), d[1], float(dot[0]) * d[0]), a.scale(), acc);
+  acc = std::fma(scaled(scaled(-(kSumStartValue * (d[0] + d[1])), dot[0], d[0]), dot[1], d[1]), a.scale(), acc);
   for (int h = 0; has_min && h < 2; ++h) {
     const float minimum = half_at(m.super_scale(true), row) * u8_at(m.sub_scale(2 * block + h, true), row);
-    acc = std::fma(-minimum, a.scale() * float(h == 0 ? a.sum_lo() : a.sum() - a.sum_lo()), acc);
+    acc = std::fma(-minimum, a.scale() * float(a.half_sum(h)), acc);
   }
   return acc;
 }
@@ -94,11 +93,11 @@ float float_dot(const MatrixLayout& layout, const std::byte* tile, int row, cons
 
 float block_dot(const Matrix& w, const std::byte* tile, int row, const Activations& a, int column) {
   const int panel = a.panel_of(column), width = a.panel_width(panel);
-  const int32_t* records = a.panel(panel);
+  const int32_t *records = a.panel(panel), *starts = a.starts(panel);
   float acc = 0;
   for_each_macro(w.layout, tile, [&](const MacroView& macro, int64_t first) {
     for (int64_t b = 0; b < macro.blocks; ++b)
-      acc = add_block(w, macro, b, row, Column{records + (first + b) * PanelRecord::words(width), width, column - a.panel_begin(panel)}, acc);
+      acc = add_block(w, macro, b, row, Column{records + (first + b) * PanelRecord::words(width), starts + (first + b) * PanelStarts::words(width), width, column - a.panel_begin(panel)}, acc);
   });
   return acc;
 }

@@ -30,10 +30,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
       sum += code;
       if (i == 15) sum_lo = sum;
     }
-    reinterpret_cast<float*>(record)[8 * width + c] = scale;
-    record[9 * width + c] = -sum;
-    record[10 * width + c] = -sum_lo;
-    reinterpret_cast<float*>(record)[11 * width + c] = scale * float(sum);
+    write_sums(record, a.starts(panel) + (first_block + b) * PanelStarts::words(width), width, c, scale, sum_lo, sum - sum_lo);
   }
 }
 
