@@ -110,7 +110,7 @@ class Speculation(ProgramTest):
                 itself = [*self.drafters["self"][:-1], model]
                 whole = self.answer(*arguments, "--spec", "off")["text"]
                 self.assertIn("🦙", whole)
-                self.assertNotIn("\ufffd", whole)
+                self.assertNotIn("\ufffd", whole.rstrip("\ufffd"))  # at its end the last token allowed may cut a character
                 for more in (["--spec", "off"], itself, self.drafters["ngram"]):
                     self.assertEqual(self.answer(*arguments, *more)["text"], whole)
                     p = start(*arguments, *more)
