@@ -64,7 +64,7 @@ ordered_json json_of(const Roofline& r, const PassSetup& setup, const Values& va
   const Spread read(r, &ProbeRates::read_gb_per_s), dots(r, &ProbeRates::int8_gmac_per_s);
   ordered_json j{{"model", setup.model.path()},
                  {"machine", {{"cpu", cpu_name()}, {"isa", setup.kernels.name}, {"threads", setup.pool.size()}}},
-                 {"fetch", {{"ahead_bytes", setup.model.fetch().ahead_bytes}}},
+                 {"fetch", {{"far_bytes", setup.model.fetch().far_bytes}, {"near_bytes", setup.model.fetch().near_bytes}}},
                  {"context", setup.depth},
                  {"cache_type_k", values.text("cache-type-k")},
                  {"cache_type_v", values.text("cache-type-v")},
@@ -90,8 +90,8 @@ std::string split_table(const RooflineSplit& split) {
 
 std::string table_of(const Roofline& r, const PassSetup& setup, const Values& values) {
   const Spread read(r, &ProbeRates::read_gb_per_s), dots(r, &ProbeRates::int8_gmac_per_s);
-  std::string text = fmt::format("{}, {}, {} threads, context {}, keys {}, values {}; weights are fetched {} bytes ahead\n", cpu_name(), setup.kernels.name, setup.pool.size(), setup.depth,
-                                 values.text("cache-type-k"), values.text("cache-type-v"), setup.model.fetch().ahead_bytes);
+  std::string text = fmt::format("{}, {}, {} threads, context {}, keys {}, values {}; weights are fetched {} bytes ahead and again {} ahead\n", cpu_name(), setup.kernels.name, setup.pool.size(), setup.depth,
+                                 values.text("cache-type-k"), values.text("cache-type-v"), setup.model.fetch().far_bytes, setup.model.fetch().near_bytes);
   text += fmt::format("probes: read {:.1f} GB/s [{:.1f}, {:.1f}], int8 dots {:.0f} GMAC/s [{:.0f}, {:.0f}]\n", read.median, read.q1, read.q3, dots.median, dots.q1, dots.q3);
   text += fmt::format("\n{:>3}{:>10}{:>20}{:>10}{:>8}{:>9}{:>9}{:>7}{:>9}\n", "n", "ms", "quartiles", "ideal ms", "ratio", "GB/s", "GMAC/s", "kept", "dropped");
   for (const RooflineRow& row : r.rows) {

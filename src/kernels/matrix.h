@@ -50,10 +50,10 @@ struct MatrixLayout {
   OUTRIDER_ALWAYS_INLINE int64_t bytes() const { return tiles() * tile_bytes(); }
 };
 
-// How far ahead of their use weights are fetched, into the second-level cache: a core has few places for lines that are on their way to
-// the first level, and more from there on. Never seen in a result.
+// How far ahead of their use weights are fetched; 0: not at all. Never seen in a result.
 struct Fetch {
-  int32_t ahead_bytes = 6144;  // 0: not at all
+  int32_t far_bytes = 6144;  // into the second-level cache: a core has few places for lines on their way to the first, and more from there on
+  int32_t near_bytes = 0;    // from there into the first
 };
 
 struct Matrix {

@@ -10,7 +10,7 @@
 namespace outrider {
 
 // The ways that are tried; the first is the one to beat, by 3 %.
-inline constexpr kernels::Fetch kFetches[] = {{6144}, {3072}, {12288}, {0}};
+inline constexpr kernels::Fetch kFetches[] = {{6144, 0}, {6144, 2048}, {12288, 2048}, {3072, 0}};
 
 // The fastest for passes over one row and over four. Matrices of floats and very large ones are not tried on; with nothing to try on,
 // or where all of it is slow, the first.

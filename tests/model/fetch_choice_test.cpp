@@ -37,12 +37,12 @@ TEST(FetchChoice, NoResultDependsOnIt) {
         kernels::Activations a{.columns = n, .k = columns, .panels = panels.data() + (64 - reinterpret_cast<uintptr_t>(panels.data()) % 64) % 64 / 4};
         for (int c = 0; c < n; ++c) k.quantise(x.data(), columns / 32, a, c, 0);
         std::vector<float> first;
-        for (const int32_t ahead : {0, 64, 6144, 1 << 20}) {
+        for (const kernels::Fetch ahead : {kernels::Fetch{0, 0}, {64, 0}, {6144, 2048}, {1 << 20, 64}, {0, 1 << 20}}) {
           std::vector<float> out(size_t(n * rows));
-          w.matrix.fetch = {ahead};
+          w.matrix.fetch = ahead;
           k.multiply(w.matrix, a, 0, w.matrix.layout.tiles(), {.values = out.data(), .stride = rows});
           if (first.empty()) first = out;
-          EXPECT_EQ(std::memcmp(first.data(), out.data(), out.size() * sizeof(float)), 0) << k.name << " " << n << " " << ahead;
+          EXPECT_EQ(std::memcmp(first.data(), out.data(), out.size() * sizeof(float)), 0) << k.name << " " << n << " " << ahead.far_bytes << " " << ahead.near_bytes;
         }
       }
     }
@@ -54,7 +54,7 @@ struct Favour final : Clock {
   kernels::Fetch wanted;
   mutable double ms = 0;
   static kernels::Fetch last;
-  double now_ms() const override { return ms += last.ahead_bytes == wanted.ahead_bytes ? 0.01 : 0.02; }
+  double now_ms() const override { return ms += last.far_bytes == wanted.far_bytes && last.near_bytes == wanted.near_bytes ? 0.01 : 0.02; }
 };
 kernels::Fetch Favour::last;
 
@@ -67,14 +67,16 @@ TEST(FetchChoice, TakesTheFastest) {
   for (const kernels::Fetch& wanted : kFetches) {
     Favour clock;
     clock.wanted = wanted;
-    EXPECT_EQ(choose_fetch(all, spying, pool, clock).ahead_bytes, wanted.ahead_bytes);
+    const kernels::Fetch chosen = choose_fetch(all, spying, pool, clock);
+    EXPECT_EQ(chosen.far_bytes, wanted.far_bytes);
+    EXPECT_EQ(chosen.near_bytes, wanted.near_bytes);
   }
 }
 
 TEST(FetchChoice, NothingToTryOn) {
   ThreadPool pool(1);
   SteadyClock clock;
-  EXPECT_EQ(choose_fetch({}, kernels::kernels_for(kernels::Isa::scalar), pool, clock).ahead_bytes, kFetches[0].ahead_bytes);
+  EXPECT_EQ(choose_fetch({}, kernels::kernels_for(kernels::Isa::scalar), pool, clock).far_bytes, kFetches[0].far_bytes);
 }
 
 }  // namespace

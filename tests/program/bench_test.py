@@ -39,7 +39,7 @@ class Kernels(ProgramTest):
         got = self.bench("--rows", "1,3", "--split", "2")
         self.assertEqual(set(got), {"model", "machine", "fetch", "context", "cache_type_k", "cache_type_v", "probe", "rows", "split"})
         self.assertEqual((set(got["machine"]), got["machine"]["threads"]), ({"cpu", "isa", "threads"}, 2))
-        self.assertEqual(set(got["fetch"]), {"ahead_bytes"})
+        self.assertEqual(set(got["fetch"]), {"far_bytes", "near_bytes"})
         for name in ("read_gb_per_s", "read_q1_gb_per_s", "read_q3_gb_per_s", "int8_gmac_per_s", "int8_q1_gmac_per_s", "int8_q3_gmac_per_s"): self.assertGreater(got["probe"][name], 0)
         self.assertEqual([row["n"] for row in got["rows"]], [1, 3])
         for row in got["rows"]:

@@ -25,10 +25,10 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
-// Who meets a tile fetches what comes `bytes` later: all of it, or, when several panels meet it in turns, each of them one block of so
-// many. Fetching past the end of a matrix does no harm.
+// Who meets a tile fetches what comes ahead.far_bytes later: all of it, or, when several panels meet it in turns, each of them one block
+// of so many. Fetching past the end of a matrix does no harm.
 struct FetchShare {
-  int64_t bytes;
+  Fetch ahead;
   int first = 0, every = 1;
 };
 
@@ -48,10 +48,11 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
     using Kernel = std::conditional_t<L::kWordSums, WordKernel<L, codes, scales, N>, BlockKernel<L, codes, scales, N>>;
     const auto super = Kernel::super_of(macro);
     for (int64_t b = 0; b < count; ++b) {
-      Ahead<codes> ahead{macro.codes(b), macro.codes(b)};  // which is here: nothing to fetch
+      const std::byte* share_of_block = p + 64 * Ahead<codes>::kLines * b;
+      Ahead<codes> ahead{nullptr, share.ahead.near_bytes ? share_of_block + share.ahead.near_bytes : nullptr};
       if (--until_fetch < 0) {
         until_fetch = share.every - 1;
-        ahead = {macro.codes(b) + share.bytes, p + share.bytes + macro.scale_at() + 64 * b};
+        if (share.ahead.far_bytes) ahead.far = share_of_block + share.ahead.far_bytes;
       }
       Kernel::block(macro, super, b, panel, table, ahead, acc);
       panel.codes += PanelRecord::words(N), panel.starts += PanelStarts::words(N);
@@ -77,12 +78,12 @@ template <class L, Codes codes, Scales scales>
 void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
   const int panels = a.panel_count();
   const int64_t tile_bytes = w.layout.tile_bytes();
-  const int64_t ahead_bytes = panels == 1 || w.fetch.ahead_bytes == 0 ? w.fetch.ahead_bytes : tile_bytes;
+  const int32_t far_bytes = panels == 1 || w.fetch.far_bytes == 0 ? w.fetch.far_bytes : int32_t(tile_bytes);
   typename L::F sums[kPanelColumns];
   for (int64_t tile = begin; tile < end; ++tile) {
     for (int p = 0; p < panels; ++p) {
       const int width = a.panel_width(p), column = a.panel_begin(p);
-      TileVisit<L, codes, scales>::kernels[width](w, w.data + tile * tile_bytes, {a.panel(p), a.starts(p)}, {ahead_bytes, p, panels}, sums);
+      TileVisit<L, codes, scales>::kernels[width](w, w.data + tile * tile_bytes, {a.panel(p), a.starts(p)}, {{far_bytes, p == 0 ? w.fetch.near_bytes : 0}, p, panels}, sums);
       for (int c = 0; c < width; ++c) write_tile<L>(sums[c], tile, w.layout.rows, column + c, out);
     }
   }

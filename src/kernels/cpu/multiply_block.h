@@ -9,16 +9,21 @@ struct PanelView {  // a panel's record of one block, and its starts
   const int32_t *codes, *starts;
 };
 
-// What a block fetches into the second-level cache while it is at work: the codes of a block to come and a line of scales. Evenly between
-// the dots: in one burst they would fill the core's places for lines on their way, and its own loads would have to wait for one.
-template <Codes of>
+// What a block fetches while it is at work: kLines lines far ahead, into the second-level cache, and as many near, from there into the
+// first; null: none. Evenly between the dots: in one burst they would fill the core's places for lines on their way, and its own loads
+// would have to wait for one. A processor that is asked for much may forget a far line; the near fetch asks again.
+template <Codes codes>
 struct Ahead {
-  const std::byte *codes, *scales;
-  static constexpr int kLines = of == Codes::b8 ? 8 : of == Codes::n6 ? 6 : of == Codes::n5 ? 5 : 4;
+  const std::byte *far, *near;
+  static constexpr int kLines = codes == Codes::b8 ? 9 : codes == Codes::n6 ? 7 : codes == Codes::n5 ? 6 : 5;  // an eighth of a macro, rounded up
   template <int quarter>
   __attribute__((always_inline)) inline void fetch() const {
-    for (int line = kLines * quarter / 4; line < kLines * (quarter + 1) / 4; ++line) __builtin_prefetch(codes + 64 * line, 0, 2);
-    if constexpr (quarter == 3) __builtin_prefetch(scales, 0, 2);
+    if (far) fetch_quarter<quarter, 2>(far);
+    if (near) fetch_quarter<quarter, 3>(near);
+  }
+  template <int quarter, int level>
+  __attribute__((always_inline)) static inline void fetch_quarter(const std::byte* p) {
+    for (int line = kLines * quarter / 4; line < kLines * (quarter + 1) / 4; ++line) __builtin_prefetch(p + 64 * line, 0, level);
   }
 };
 
