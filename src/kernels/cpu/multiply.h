@@ -63,19 +63,14 @@ __attribute__((noinline)) void panel_kernel(const Matrix& w, const std::byte* p,
   for (int c = 0; c < N; ++c) sums[c] = acc[c];
 }
 
-template <class L, Codes codes, Scales scales>
-struct TileVisit {
-  using Fn = void (*)(const Matrix&, const std::byte*, PanelView, FetchShare, typename L::F*);
-  static constexpr Fn kernels[kPanelColumns + 1] = {nullptr,
-                                                    panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>,
-                                                    panel_kernel<L, codes, scales, 4>, panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>,
-                                                    panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
-};
-
 // Tile after tile; of several panels the first brings a tile near, and the others find it there. Then there is time enough to fetch the
 // whole next tile.
 template <class L, Codes codes, Scales scales>
 void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
+  static constexpr decltype(&panel_kernel<L, codes, scales, 1>) kKernels[kPanelColumns + 1] = {
+      nullptr,
+      panel_kernel<L, codes, scales, 1>, panel_kernel<L, codes, scales, 2>, panel_kernel<L, codes, scales, 3>, panel_kernel<L, codes, scales, 4>,
+      panel_kernel<L, codes, scales, 5>, panel_kernel<L, codes, scales, 6>, panel_kernel<L, codes, scales, 7>, panel_kernel<L, codes, scales, 8>};
   const int panels = a.panel_count();
   const int64_t tile_bytes = w.layout.tile_bytes();
   const int32_t far_bytes = panels == 1 || w.fetch.far_bytes == 0 ? w.fetch.far_bytes : int32_t(tile_bytes);
@@ -83,7 +78,7 @@ void multiply_blocks(const Matrix& w, const Activations& a, int64_t begin, int64
   for (int64_t tile = begin; tile < end; ++tile) {
     for (int p = 0; p < panels; ++p) {
       const int width = a.panel_width(p), column = a.panel_begin(p);
-      TileVisit<L, codes, scales>::kernels[width](w, w.data + tile * tile_bytes, {a.panel(p), a.starts(p)}, {{far_bytes, p == 0 ? w.fetch.near_bytes : 0}, p, panels}, sums);
+      kKernels[width](w, w.data + tile * tile_bytes, {a.panel(p), a.starts(p)}, {{far_bytes, p == 0 ? w.fetch.near_bytes : 0}, p, panels}, sums);
       for (int c = 0; c < width; ++c) write_tile<L>(sums[c], tile, w.layout.rows, column + c, out);
     }
   }

@@ -60,7 +60,8 @@ template <class L, Codes codes, Scales scales, int N>
 struct BlockKernel {
   static constexpr bool kSigned = codes == Codes::b8 || codes == Codes::n4_table;
   static constexpr bool kHalves = scales == Scales::super16 || scales == Scales::super16_min;  // 16-wide scales
-  static constexpr bool kTwoChains = N <= 2;  // low and high vectors summed apart: few dots wait for each other less; more columns do not wait  // low and high vectors summed apart: dots wait for each other less
+  // Low and high vectors summed apart, where registers allow it: few dots wait for each other less; more columns do not wait.
+  static constexpr bool kTwoChains = N <= 2 && 3 * N <= L::kRegisters - 7;
 
   template <int g>
   __attribute__((always_inline)) static inline void dots(const BlockCodes<L, codes>& block, const int32_t* a, typename L::I (&lo)[N], typename L::I (&hi)[N]) {
