@@ -70,12 +70,13 @@ void Blend::follow(Line& line, std::span<const int32_t> committed, int32_t pendi
   line.known = int64_t(committed.size()) + 1;
 }
 
-// A round may not stake more than what may be lost; at the end of that, only rows that cost nothing are drafted.
+// A round may not stake more than what may be lost, the model's answers included; at the end of that, only rows that cost nothing are
+// drafted.
 void Blend::limit(std::span<DraftJob> jobs, const DraftBudget& budget) const {
   for (DraftJob& job : jobs) {
     job.budget = std::min(job.budget, options_.limits.max);
     if (budget.free()) continue;
-    const double plain_ms = budget.pass_ms(0), stake_ms = std::max(job.reserve_ms, 0.01 * plain_ms);
+    const double plain_ms = budget.pass_ms(0), stake_ms = std::max(job.reserve_ms - lines_.at(job.request).asked_ms, 0.01 * plain_ms);
     int rows = job.budget;
     while (rows > 0 && budget.pass_ms(rows) > plain_ms + stake_ms) --rows;
     job.budget = rows;
@@ -92,14 +93,15 @@ void Blend::drop_short(Draft& draft) const {
 
 DraftEffort Blend::propose(std::span<DraftJob> jobs, const DraftBudget& offered) {
   const DraftBudget budget = options_.automatic ? offered : DraftBudget{};
-  limit(jobs, budget);
   for (DraftJob& job : jobs) {
     Line& line = lines_.at(job.request);
     follow(line, job.tokens, job.pending);
-    line.asked.count = 0, line.gain = 0, line.reach = line.unasked_reach = 1;
+    line.asked.count = 0, line.gain = line.asked_ms = 0, line.reach = line.unasked_reach = 1;
     job.draft->reset(job.pending, line.manner.trust);
   }
+  limit(jobs, budget);
   const DraftEffort effort = model_ ? write(jobs, budget) : DraftEffort{};
+  limit(jobs, budget);
   std::array<int32_t, kMaxDraftRows> path;
   const bool careful = std::ranges::any_of(jobs, [](const DraftJob& job) { return job.spare_ms <= 0; });
   const double promise = careful ? kCarefulPromise : kPromise;

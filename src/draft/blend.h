@@ -69,6 +69,7 @@ class Blend final : public Drafter {
     double unasked_reach = 1;  // and what that would be without its answers
     double unasked = 0;        // survival of the best guess there, before it is asked
     double gain = 0;           // tokens expected from its answers in this round, less what they cost
+    double asked_ms = 0;       // that its answers were expected to take in this round
   };
 
   // blend.cpp

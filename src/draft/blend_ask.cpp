@@ -61,10 +61,13 @@ Blend::Prospect Blend::prospect(const Line& line, const DraftJob& job, const Dra
   return {line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)), cost};
 }
 
+// Nor may the round then have staked more than may be lost: a first round that takes all leaves nothing to win it back with.
 bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
   if (place >= std::min(job.budget, model_limits().max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
+  const double ask_ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+  if (line.asked_ms + ask_ms + budget.pass_ms(place + 1) - budget.pass_ms(0) > job.reserve_ms) return false;
   const Prospect p = prospect(line, job, budget);
   return p.brings > p.costs * (job.spare_ms > 0 ? kMargin : kCareful);
 }
@@ -80,7 +83,10 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   seen.sum = seen.sum * kAnsweredFade + t, seen.seen = seen.seen * kAnsweredFade + 1;
   line.manner.after += kTextFade * (t - line.manner.after);
   line.gain += line.reach * t - line.unasked_reach * s;
-  if (!budget.free()) line.gain -= budget.tokens_per_ms * model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+  if (!budget.free()) {
+    const double ask_ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+    line.asked_ms += ask_ms, line.gain -= budget.tokens_per_ms * ask_ms;
+  }
   line.reach *= t * double(line.manner.trust), line.unasked_reach *= s * double(line.manner.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
   if (!line.asking) return;

@@ -106,5 +106,26 @@ TEST_F(BlendWithModel, WaitsBeforeItReadsWhatIsDear) {
   EXPECT_EQ(reads_in_round(400, 30), kMost);  // 30 tokens will not pay for that
 }
 
+TEST_F(BlendWithModel, StakesNoMoreThanMayBeLost) {
+  FakeClock still;  // so that a pass of the model stays at three tenths of the target's: 3 ms, and a further row at 2.3
+  const auto asked = [&](double reserve_ms) {
+    auto writer = ModelWriter::make(*model_, kernels::kernels_for(kernels::best_isa()), pool_, still, {.context = 64, .relative_cost = 0.3});
+    EXPECT_TRUE(writer.ok());
+    Blend blend({}, std::move(*writer), still, {.context = 64});
+    const Tokens text{40, 41, 42};
+    EXPECT_TRUE(blend.begin(1, {.prompt = text, .prediction = {}, .sampling = {}}).ok());
+    Draft draft;
+    draft.reset(43);
+    DraftJob job{.request = 1, .tokens = text, .pending = 43, .budget = 4, .draft = &draft, .reserve_ms = reserve_ms};
+    const DraftEffort effort = blend.propose({&job, 1}, {.costs = &costs_, .context = 3, .tokens_per_ms = 1e-4});
+    EXPECT_LE(effort.expected_ms + costs_.predict_ms(1 + draft.size(), 3) - costs_.predict_ms(1, 3), std::max(reserve_ms, 0.1));
+    return effort.passes;
+  };
+  EXPECT_EQ(asked(1e9), 4);
+  EXPECT_EQ(asked(9), 1);  // the text itself, three tokens, rides along
+  EXPECT_EQ(asked(2), 0);
+  EXPECT_EQ(asked(-5), 0);
+}
+
 }  // namespace
 }  // namespace outrider
