@@ -10,8 +10,8 @@ namespace outrider {
 
 namespace {
 
-constexpr double kPriorWeight = 8;
-constexpr double kSettles = 0.55;     // share of the doubt that an answer settles, before any was seen
+constexpr double kPriorWeight = 24;
+constexpr double kSettles = 0.63;     // share of the doubt that an answer settles, before any was seen
 constexpr double kTextFade = 0.1;     // of that, in one text
 constexpr double kMargin = 1.1, kCareful = 1.5;  // what an answer must bring for its cost: usually, and in the red
 constexpr int kMostWait = 4;          // rounds before the text is read, at most,

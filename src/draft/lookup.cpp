@@ -28,15 +28,15 @@ enum Support {
 };
 static_assert(kBuckets * kSupports == kEvidence);
 
-// Shares of right guesses by support and bucket, counted over greedy answers to prompts of ten kinds and smoothed.
+// Shares of right guesses by support and bucket, counted over answers, greedy and sampled, to prompts of ten kinds and smoothed.
 constexpr float kPrior[kSupports][kBuckets] = {
-    {0.55f, 0.75f, 0.80f, 0.90f, 0.93f, 0.95f, 0.97f, 0.99f},
-    {0.30f, 0.55f, 0.68f, 0.80f, 0.84f, 0.88f, 0.95f, 0.98f},
-    {0.30f, 0.38f, 0.58f, 0.70f, 0.75f, 0.88f, 0.93f, 0.98f},
+    {0.68f, 0.78f, 0.82f, 0.90f, 0.95f, 0.96f, 0.97f, 0.99f},
+    {0.37f, 0.57f, 0.70f, 0.82f, 0.84f, 0.90f, 0.96f, 0.985f},
+    {0.30f, 0.41f, 0.58f, 0.70f, 0.78f, 0.90f, 0.93f, 0.98f},
     {0.17f, 0.18f, 0.22f, 0.30f, 0.35f, 0.40f, 0.45f, 0.50f},
     {0.10f, 0.14f, 0.14f, 0.16f, 0.18f, 0.20f, 0.20f, 0.20f},
     {0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f, 0.07f},
-    {0.06f, 0.05f, 0.05f, 0.03f, 0.03f, 0.02f, 0.01f, 0.005f},
+    {0.06f, 0.05f, 0.04f, 0.03f, 0.02f, 0.01f, 0.01f, 0.003f},
     {0.05f, 0.08f, 0.15f, 0.30f, 0.35f, 0.50f, 0.70f, 0.85f},
 };
 

@@ -25,8 +25,11 @@ int class_of(float p) {
   const double odds = math::log(std::max(double(p), 1e-6) / std::max(1 - double(p), 1e-6));
   return std::clamp(int(std::floor(odds * 1.5)) + 5, 0, 15);
 }
-Guess first_guess(int32_t token, float p, bool sampled) { return {token, class_of(p) + (sampled ? 32 : 0), sampled ? 0.45f + 0.5f * p : 0.15f + 0.8f * p}; }
-Guess runner_up(int32_t token, float p, bool sampled) { return {token, class_of(p) + 16 + (sampled ? 32 : 0), sampled ? 0.05f + 0.3f * p : 0.5f * p}; }
+Guess first_guess(int32_t token, float p, bool sampled) { return {token, class_of(p) + (sampled ? 32 : 0), sampled ? 0.2f + 0.785f * p : 0.03f + 0.955f * p}; }
+// Never likelier than the first: a model that drafts for itself is always right.
+Guess runner_up(int32_t token, float p, bool sampled, const Guess& first) {
+  return {token, class_of(p) + 16 + (sampled ? 32 : 0), std::min(sampled ? 0.03f + 0.7f * p : 0.9f * p, 0.9f * first.prior)};
+}
 
 }  // namespace
 
@@ -210,12 +213,13 @@ void ModelWriter::answer(const Ask& ask, Line& line, std::span<float> logits) {
   const int32_t first = line.sampler.choose(logits, position, ask.committed, path);
   const float p = top_probability(kernels_, logits, first);
   if (p < options_.min_probability) return;
-  ask.out->add(first_guess(first, p, sampled));
+  const Guess chosen = first_guess(first, p, sampled);
+  ask.out->add(chosen);
   const float first_logit = logits[size_t(first)];
   logits[size_t(first)] = -std::numeric_limits<float>::infinity();
   const int32_t second = line.sampler.choose(logits, position, ask.committed, path);
   const float q = float(double(p) * math::exp(double(logits[size_t(second)]) - double(first_logit)));
-  if (second != first && q > 0.01f) ask.out->add(runner_up(second, std::min(q, 1.0f), sampled));
+  if (second != first && q > 0.01f) ask.out->add(runner_up(second, std::min(q, 1.0f), sampled, chosen));
 }
 
 // One token, drawn. Whether there is an answer may not depend on what was drawn.

@@ -20,18 +20,18 @@ int class_of(int rank, float probability, int confirmed) {
   return kBuckets + (confirmed > 1 ? kBuckets / 2 : 0) + bucket / 2;
 }
 
-// Shares of right guesses by table (pairs, single tokens) and class, counted over greedy answers to prompts of ten kinds and smoothed.
+// Shares of right guesses by table (pairs, single tokens) and class, counted over answers, greedy and sampled, to prompts of ten kinds and smoothed.
 constexpr float kPrior[2][kTable] = {
-    {0.20f, 0.30f, 0.30f, 0.30f, 0.22f, 0.50f, 0.60f, 0.64f,   // first guess: seen once
-     0.30f, 0.45f, 0.65f, 0.88f, 0.30f, 0.45f, 0.78f, 0.90f,   // confirmed once, more often
-     0.05f, 0.05f, 0.08f, 0.15f, 0.20f,                        // second
-     0.03f, 0.06f, 0.12f, 0.10f, 0.10f,                        // third
-     0.02f, 0.05f, 0.08f, 0.08f, 0.08f, 0},                    // fourth
-    {0.05f, 0.05f, 0.05f, 0.11f, 0.13f, 0.23f, 0.18f, 0.27f,
-     0.10f, 0.17f, 0.32f, 0.65f, 0.10f, 0.20f, 0.38f, 0.60f,
-     0.04f, 0.04f, 0.06f, 0.07f, 0.10f,
-     0.02f, 0.04f, 0.05f, 0.06f, 0.06f,
-     0.02f, 0.04f, 0.06f, 0.06f, 0.06f, 0},
+    {0.20f, 0.30f, 0.28f, 0.30f, 0.35f, 0.54f, 0.64f, 0.78f,   // first guess: seen once
+     0.30f, 0.47f, 0.67f, 0.90f, 0.30f, 0.45f, 0.78f, 0.94f,   // confirmed once, more often
+     0.03f, 0.05f, 0.13f, 0.18f, 0.19f,                        // second
+     0.02f, 0.09f, 0.11f, 0.08f, 0.08f,                        // third
+     0.02f, 0.05f, 0.06f, 0.06f, 0.06f, 0},                    // fourth
+    {0.05f, 0.05f, 0.09f, 0.16f, 0.22f, 0.30f, 0.38f, 0.40f,
+     0.10f, 0.17f, 0.38f, 0.60f, 0.10f, 0.20f, 0.36f, 0.78f,
+     0.03f, 0.06f, 0.09f, 0.11f, 0.17f,
+     0.03f, 0.04f, 0.06f, 0.09f, 0.09f,
+     0.03f, 0.04f, 0.06f, 0.06f, 0.06f, 0},
 };
 
 // Neither is 0, which marks a free slot.

@@ -9,7 +9,7 @@ namespace outrider {
 
 namespace {
 
-constexpr float kFade = 0.99f, kPriorWeight = 8, kPriorHalves = 16;
+constexpr float kFade = 0.99f, kPriorWeight = 24, kPriorHalves = 16;
 constexpr float kStiff = 4, kToldFade = 0.97f, kMost = 3;  // of a mood: Σ p (1 − p) that what was usual counts for; how long it is remembered
 
 // Upper ends of the buckets of confidence: finer where drafts are long.
@@ -29,7 +29,7 @@ void Survival::Cell::count(bool was_right) {
 
 size_t Survival::joint_cell(SourceSet set, float c, float rival) { return (size_t(set) * kConfidences + bucket(kEnds, c)) * kRivals + bucket(kRivalEnds, rival); }
 
-// The prior counts like eight cases at first, and less the more were seen: what never happens must come out as never.
+// The prior, which was counted too, counts like two dozen cases at first, and less the more were seen: what never happens must come out as never.
 float Survival::Cell::estimate(float prior) const {
   const float weight = kPriorWeight / (1 + seen / kPriorHalves);
   return (right + weight * prior) / (seen + weight);

@@ -5,7 +5,7 @@
 //
 // Sources read the same text, so their agreement is no independent proof, nor is their quarrel even. A guess that the set m of sources
 // shares with confidence c (the largest single one), against a rival guess of confidence d, is judged by what became of such before:
-//   survival = (A[m, c, d] + w·prior) / (N[m, c, d] + w),  w = 8 at first, less the larger N is.
+//   survival = (A[m, c, d] + w·prior) / (N[m, c, d] + w),  w = 24 at first, less the larger N is.
 #include <array>
 #include <cstdint>
 #include <vector>
