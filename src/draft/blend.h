@@ -97,6 +97,7 @@ class Blend final : public Drafter {
   // blend_ask.cpp: when the model is worth its passes
   DraftEffort write(std::span<DraftJob> jobs, const DraftBudget& budget);
   int64_t worth_reading(const Line& line, const DraftJob& job, const DraftBudget& budget) const;
+  double ask_ms(const DraftJob& job, int place, const DraftBudget& budget) const;
   double opens_up(const Line& line, double place_cost) const;
   // Tokens that the model's next answer is expected to bring, and what its pass would have brought otherwise.
   struct Prospect {

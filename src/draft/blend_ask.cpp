@@ -42,6 +42,11 @@ int64_t Blend::worth_reading(const Line& line, const DraftJob& job, const DraftB
   return part > 0 && brings > budget.tokens_per_ms * ms ? part : -1;
 }
 
+// What the model's answer at a place is expected to take.
+double Blend::ask_ms(const DraftJob& job, int place, const DraftBudget& budget) const {
+  return model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
+}
+
 // W: with survival S after each answer, a geometric series of S less what a place costs.
 double Blend::opens_up(const Line& line, double place_cost) const {
   return std::clamp((line.manner.after - place_cost) / (1.02 - line.manner.after), 0.0, kMostAhead);
@@ -54,20 +59,19 @@ Blend::Prospect Blend::prospect(const Line& line, const DraftJob& job, const Dra
   const double usually = (seen.sum + kPriorWeight * (s + kSettles * (1 - s))) / (seen.seen + kPriorWeight);
   const double doubt = (1 - double(line.manner.after)) / std::max(0.05, 1 - double(usual_of(line).after));  // of this text, against the usual one
   const double after = 1 - std::min(1 - s, (1 - usually) * std::clamp(doubt, kLeastDoubt, kMostDoubt));
-  const int64_t text = int64_t(job.tokens.size());
-  const double alone_ms = model_->ask_ms(job.request, text, 1, budget.costs), late_ms = model_->ask_ms(job.request, text, place, budget.costs) - alone_ms;
+  const double alone_ms = ask_ms(job, 1, budget), late_ms = ask_ms(job, place, budget) - alone_ms;
   const double cost = budget.tokens_per_ms * (alone_ms + kLateShare * late_ms);
   const double row_cost = budget.tokens_per_ms * (budget.pass_ms(place + kLookAhead) - budget.pass_ms(place)) / kLookAhead;
   return {line.reach * (after - s) * (1 + opens_up(line, cost + row_cost)), cost};
 }
 
-// Nor may the round then have staked more than may be lost: a first round that takes all leaves nothing to win it back with.
+// Whether the next answer is worth its pass, and the round would not stake more than may be lost: a first round that takes all leaves
+// nothing to win it back with.
 bool Blend::worth_asking(const Line& line, const DraftJob& job, const DraftBudget& budget) const {
   const int place = line.asked.count;
   if (place >= std::min(job.budget, model_limits().max) || (place > 0 && !model_->room(job.request, line.asked.drafted[size_t(place - 1)]))) return false;
   if (budget.free()) return true;
-  const double ask_ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-  if (line.asked_ms + ask_ms + budget.pass_ms(place + 1) - budget.pass_ms(0) > job.reserve_ms) return false;
+  if (line.asked_ms + ask_ms(job, place, budget) + budget.pass_ms(place + 1) - budget.pass_ms(0) > job.reserve_ms) return false;
   const Prospect p = prospect(line, job, budget);
   return p.brings > p.costs * (job.spare_ms > 0 ? kMargin : kCareful);
 }
@@ -84,8 +88,8 @@ void Blend::take_answer(Line& line, const DraftJob& job, const DraftBudget& budg
   line.manner.after += kTextFade * (t - line.manner.after);
   line.gain += line.reach * t - line.unasked_reach * s;
   if (!budget.free()) {
-    const double ask_ms = model_->ask_ms(job.request, int64_t(job.tokens.size()), place, budget.costs);
-    line.asked_ms += ask_ms, line.gain -= budget.tokens_per_ms * ask_ms;
+    const double ms = ask_ms(job, place, budget);
+    line.asked_ms += ms, line.gain -= budget.tokens_per_ms * ms;
   }
   line.reach *= t * double(line.manner.trust), line.unasked_reach *= s * double(line.manner.trust);
   line.asking = after.count > 0 && line.asked.guesses[size_t(place)].count > 0 && place + 1 < kMaxDraftRows;
@@ -122,7 +126,7 @@ DraftEffort Blend::write(std::span<DraftJob> jobs, const DraftBudget& budget) {
       const int place = line.asked.count;
       asks_.push_back({jobs[j].request, jobs[j].tokens, jobs[j].pending, line.asked.path(place), &line.asked.guesses[size_t(place)]});
       asking_.push_back(j);
-      most_ms = std::max(most_ms, model_->ask_ms(jobs[j].request, int64_t(jobs[j].tokens.size()), place, budget.costs));
+      most_ms = std::max(most_ms, ask_ms(jobs[j], place, budget));
     }
     if (asks_.empty()) return effort;
     effort.expected_ms += most_ms, effort.passes += 1;

@@ -20,7 +20,8 @@ int class_of(int rank, float probability, int confirmed) {
   return kBuckets + (confirmed > 1 ? kBuckets / 2 : 0) + bucket / 2;
 }
 
-// Shares of right guesses by table (pairs, single tokens) and class, counted over answers, greedy and sampled, to prompts of ten kinds and smoothed.
+// Shares of right guesses by table (pairs, single tokens) and class, counted over answers, greedy and sampled, to prompts of ten kinds
+// and smoothed.
 constexpr float kPrior[2][kTable] = {
     {0.20f, 0.30f, 0.28f, 0.30f, 0.35f, 0.54f, 0.64f, 0.78f,   // first guess: seen once
      0.30f, 0.47f, 0.67f, 0.90f, 0.30f, 0.45f, 0.78f, 0.94f,   // confirmed once, more often

@@ -29,7 +29,8 @@ void Survival::Cell::count(bool was_right) {
 
 size_t Survival::joint_cell(SourceSet set, float c, float rival) { return (size_t(set) * kConfidences + bucket(kEnds, c)) * kRivals + bucket(kRivalEnds, rival); }
 
-// The prior, which was counted too, counts like two dozen cases at first, and less the more were seen: what never happens must come out as never.
+// The prior, which was counted too, counts like two dozen cases at first, and less the more were seen: what never happens must come out
+// as never.
 float Survival::Cell::estimate(float prior) const {
   const float weight = kPriorWeight / (1 + seen / kPriorHalves);
   return (right + weight * prior) / (seen + weight);
