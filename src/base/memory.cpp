@@ -86,6 +86,8 @@ size_t available_memory_bytes() {
   return size_t(available);
 }
 
+size_t resident_bytes() { return size_t(sum_of_lines("/proc/self/status", {"VmRSS:"})) * 1024; }
+
 size_t peak_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

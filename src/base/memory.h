@@ -29,6 +29,8 @@ class Memory {
 
 // Bytes this process may still take: free and reclaimable memory of the machine, cut by the cgroup's limit.
 size_t available_memory_bytes();
+// Resident size of this process now; 0 where the system does not say.
+size_t resident_bytes();
 // Peak resident size of this process so far.
 size_t peak_resident_bytes();
 

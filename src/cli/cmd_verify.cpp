@@ -2,12 +2,11 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/commands.h"
-#include "cli/files.h"
 #include "cli/interrupts.h"
 #include "cli/model_file.h"
+#include "cli/prompt_set.h"
 #include "cli/prompting.h"
 #include "cli/terminal.h"
 #include "measure/lossless.h"
@@ -16,22 +15,6 @@
 namespace outrider::cli {
 
 namespace {
-
-constexpr const char* kBuiltInPrompts =
-    R"({"id":"code","task":"code","messages":[{"role":"user","content":"Write a Python function that reverses a string, then explain it."}]}
-{"id":"copy","task":"copy","messages":[{"role":"user","content":"Repeat this line exactly five times: the quick brown fox jumps over the lazy dog"}]}
-{"id":"prose","task":"creative","messages":[{"role":"user","content":"Describe a harbour at dawn in three sentences."}]})";
-
-Result<std::vector<Prompt>> load_prompts(const Values& values) {
-  const std::string path = values.given("prompts") ? values.text("prompts") : "prompts/outrider.jsonl";
-  auto text = read_file(path);
-  if (!text && values.given("prompts")) return text.error();
-  auto prompts = text ? parse_prompts(*text, path) : parse_prompts(kBuiltInPrompts, "built-in prompts");
-  if (!prompts) return prompts.error();
-  std::set<std::string> tasks;  // one a task
-  std::erase_if(*prompts, [&](const Prompt& p) { return !tasks.insert(p.task).second; });
-  return prompts;
-}
 
 std::string around(const Tokenizer& tokenizer, const std::vector<TokenId>& tokens, size_t at) {
   const size_t first = at > 8 ? at - 8 : 0, last = std::min(tokens.size(), at + 8);
@@ -62,7 +45,7 @@ Result<LosslessCheck::Setup> make_setup(const Values& values, Runtime& r, Thread
 int cmd_verify(Values values) {
   auto path = model_path(values);
   if (!path) return report(path.error());
-  const auto prompts = load_prompts(values);
+  const auto prompts = load_prompts(values, "", 1);
   if (interrupted()) return interrupt_code();
   if (!prompts) return report(prompts.error());
   RuntimeOptions options;

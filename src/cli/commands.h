@@ -14,6 +14,7 @@ int cmd_logits(Values values);
 int cmd_passes(Values values);
 int cmd_bench(Values values);
 int bench_sampling(const Values& values);  // bench --sampling
+int cmd_bench_answers(Values values);
 int cmd_verify(Values values);
 int cmd_version(const Values& values);
 int cmd_options(const Values& values);

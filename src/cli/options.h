@@ -17,8 +17,9 @@ enum class Kind { flag, integer, number, text, list };  // list: may be given se
 // Commands an option belongs to, as a bit set.
 enum Command : uint32_t {
   kRun = 1, kInspect = 2, kTokenize = 4, kTemplate = 8, kPerplexity = 16, kLogits = 32, kVerify = 64, kVersion = 128, kOptions = 256, kCompletion = 512,
-  kPasses = 1024, kBench = 2048,
-  kModelCommands = kRun | kPerplexity | kLogits | kVerify | kPasses | kBench,
+  kPasses = 1024, kBench = 2048, kAnswers = 4096,
+  kModelCommands = kRun | kPerplexity | kLogits | kVerify | kPasses | kBench | kAnswers,
+  kAnswering = kRun | kAnswers,
 };
 
 // What a command takes without an option's name before it.

@@ -18,6 +18,7 @@ int run_program(const std::vector<std::string>& arguments) {
     case kLogits: return cmd_logits(std::move(values));
     case kPasses: return cmd_passes(std::move(values));
     case kBench: return cmd_bench(std::move(values));
+    case kAnswers: watch_interrupts(); return cmd_bench_answers(std::move(values));
     case kVerify: watch_interrupts(); return cmd_verify(std::move(values));
     case kVersion: return cmd_version(values);
     case kOptions: return cmd_options(values);

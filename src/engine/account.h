@@ -34,6 +34,7 @@ struct RequestAccount {
   std::array<int64_t, 8> drafted_by_source{}, accepted_by_source{};  // in the order of Drafter::sources()
   int64_t alone_steps = 0;  // that decoded nothing but this request, without a draft: what plain decoding costs, as it was measured
   double alone_ms = 0;      // their time
+  double balance_ms = 0;    // of the ledger (controller.h): what plain decoding would have cost at its price then, less what drafting did
   double submitted_ms = 0, first_token_ms = 0, last_token_ms = 0, finished_ms = 0;
   int64_t first_batch_tokens = 0;  // tokens that left together with the first
 

@@ -71,7 +71,10 @@ void Engine::settle(StepRecord& record) {
       if (s->id == job.request) s->ledger.invested_ms += job.invested_ms;
   }
   if (record.decoding > 0) record.expected_ms += controller_.pass_ms(record.rows + record.prompt_rows, context);
-  for (auto& s : running_) controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
+  for (auto& s : running_) {
+    controller_.book(s->ledger, record, s->acceptance.length > 0 ? s->emitted : 0, std::max(1, record.decoding), context);
+    s->answer->account.balance_ms = s->ledger.balance_ms;
+  }
   controller_.learn(record, record.decoding, context);
   if (record.decoding != 1 || record.rows != 1 || record.prompt_rows > 0 || record.draft_passes > 0) return;
   for (auto& s : running_) s->answer->account.alone_steps += 1, s->answer->account.alone_ms += clock_.now_ms() - record.start_ms;

@@ -8,7 +8,7 @@ SELF = ["--draft", SMOL, "--spec", "model:exact=1,fixed=1,width=1", "--draft-max
 COPY = "Repeat this line exactly five times: the quick brown fox jumps over the lazy dog"
 FIELDS = "text tokens prompt_tokens completion_tokens finish_reason seed timings draft".split()
 TIMINGS = "load_ms prompt_ms ttft_ms decode_ms total_ms draft_ms verify_ms sample_ms rest_ms decode_tok_per_s".split()
-DRAFT = "kind rounds drafted accepted emitted_per_round sources accepted_by_position drafted_by_position plain_steps plain_ms gained_ms speedup".split()
+DRAFT = "kind rounds drafted accepted emitted_per_round sources accepted_by_position drafted_by_position plain_steps plain_ms gained_ms balance_ms speedup".split()
 
 
 class Output(ProgramTest):
