@@ -58,7 +58,7 @@ class Answers(ProgramTest):
         self.assertIn("6 pairs, 0 different texts", outcome.err)
 
     def test_minutes(self):
-        self.assertEqual({p["round"] for p in self.pairs("--minutes", "0.0001", "--rounds", "7", "-n", "4")}, {0})
+        self.assertEqual({p["round"] for p in self.pairs("--minutes", "0.0000001", "--rounds", "7", "-n", "4")}, {0})
 
 
 if __name__ == "__main__": unittest.main()
