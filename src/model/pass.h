@@ -74,6 +74,7 @@ class Pass {
   void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
   void place(int layer, float* query, float* key, const float* value);   // RoPE at each row's position; key and value into its page or window slot
   void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past, as far as the layer's horizon
+  int leave_wanted();                                                    // rows that want no logits end here, after the last attention; how many go on
   void project(const float* x, const float* norm_weight, const kernels::Matrix& output);  // logits of the rows that want them
 
  private:

@@ -48,6 +48,18 @@ void Pass::multiply_tiles(const Activations& n, const kernels::Matrix& output) {
   count_multiply(PassPart::head, output, count, n);
 }
 
+// Rows move down, the first of them first, so that none is overwritten before it has moved.
+int Pass::leave_wanted() {
+  for (int i = 0; i < logit_rows(); ++i) {
+    const int from = logit_rows_[size_t(i)];
+    if (from == i) continue;
+    std::copy_n(stream_ + from * config_->width, config_->width, stream_ + i * config_->width);
+    rows_[size_t(i)] = rows_[size_t(from)], logit_rows_[size_t(i)] = i;
+  }
+  rows_.resize(size_t(logit_rows()));
+  return rows();
+}
+
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
   if (logit_rows() == 0) return;
   const Activations a = norm_of(x, logit_rows_.data(), logit_rows(), norm_weight);
