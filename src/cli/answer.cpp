@@ -78,7 +78,7 @@ std::string figures_line(const AnswerResult& r) {
   if (a.emitted > 0) line += fmt::format(", first after {:.2f} s", (a.first_token_ms - a.submitted_ms) / 1e3);
   if (a.decode_tokens_per_s() > 0) line += fmt::format(", {:.1f} tok/s", a.decode_tokens_per_s());
   if (a.drafted > 0 && a.emitted > 0) line += fmt::format(", {} rounds, {:.2f} a round ({})", a.rounds, double(a.emitted) / double(a.rounds), shares(r));
-  if (a.drafted > 0 && a.speedup() > 0) line += fmt::format(", {:.2f} × its own plain steps", a.speedup());
+  if (a.drafted > 0 && a.speedup() > 0) line += fmt::format(", ≈ {:.2f} × plain", a.speedup());
   if (r.interrupted) line += ", interrupted";
   return line;
 }

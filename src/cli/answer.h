@@ -29,7 +29,7 @@ struct AnswerResult {
 // Runs the request to its end; `show` may be empty. Ctrl-C ends the answer within a round.
 Result<AnswerResult> generate(const Runtime& runtime, Engine& engine, Request request, std::vector<std::string> stops, bool special, const Show& show);
 
-// «200 tokens, first after 0.41 s, 31.2 tok/s, 87 rounds, 2.31 a round (model 45 %, lookup 12 %, itself 43 %), 1.83 × its own plain steps»
+// «200 tokens, first after 0.41 s, 31.2 tok/s, 87 rounds, 2.31 a round (model 45 %, lookup 12 %, itself 43 %), ≈ 1.83 × plain»
 std::string figures_line(const AnswerResult& result);
 struct JsonParts {
   bool steps = false, sources = false;  // of every step, of every token

@@ -57,7 +57,7 @@ Json draft_json(const AnswerResult& r) {
           {"cut", a.cut}, {"emitted_per_round", a.rounds > 0 ? double(a.emitted) / double(a.rounds) : 0}, {"sources", sources},
           {"accepted_by_position", positions(a.accepted_by_position, a.drafted_by_position)},
           {"drafted_by_position", positions(a.drafted_by_position, a.drafted_by_position)},
-          {"plain_steps", a.alone_steps}, {"plain_ms", a.plain_ms()}, {"gained_ms", a.gained_ms()}, {"balance_ms", a.balance_ms}, {"speedup", a.speedup()}};
+          {"plain_steps", a.alone_steps}, {"plain_ms", a.plain_ms()}, {"balance_ms", a.balance_ms}, {"speedup", a.speedup()}};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 // What happened, step by step. Every figure shown to a person can be recomputed from these records.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -32,17 +33,16 @@ struct RequestAccount {
   std::array<int64_t, kMaxDraftRows> drafted_by_position{};   // position 0 = the first drafted token
   std::array<int64_t, kMaxDraftRows> accepted_by_position{};
   std::array<int64_t, 8> drafted_by_source{}, accepted_by_source{};  // in the order of Drafter::sources()
-  int64_t alone_steps = 0;  // that decoded nothing but this request, without a draft: what plain decoding costs, as it was measured
-  double alone_ms = 0;      // their time
+  int64_t alone_steps = 0;  // that decoded nothing but this request, without a draft: they tell what plain decoding costs
   double balance_ms = 0;    // of the ledger (controller.h): what plain decoding would have cost at its price then, less what drafting did
   double submitted_ms = 0, first_token_ms = 0, last_token_ms = 0, finished_ms = 0;
   int64_t first_batch_tokens = 0;  // tokens that left together with the first
 
-  // Time of plain decoding over that of the rounds, both measured in this run; 0 when neither was.
-  // What plain steps would have taken for the tokens after the first, by the mean of those that were taken; 0 when fewer than two were.
-  double plain_ms() const { return alone_steps >= 2 ? alone_ms / double(alone_steps) * double(emitted - first_batch_tokens) : 0; }
-  double gained_ms() const { return plain_ms() > 0 ? plain_ms() - (last_token_ms - first_token_ms) : 0; }
-  double speedup() const { return plain_ms() > 0 && last_token_ms > first_token_ms ? plain_ms() / (last_token_ms - first_token_ms) : 0; }
+  // What plain decoding would have taken for the tokens after the first, at its price at each moment, and that over the time they did
+  // take; 0 where that price was not measured in this answer. (A mean of the answer's own plain steps would say more than is true: they
+  // are its first and slowest.)
+  double plain_ms() const { return alone_steps > 0 ? last_token_ms - first_token_ms + balance_ms : 0; }
+  double speedup() const { return last_token_ms > first_token_ms ? std::max(0.0, plain_ms()) / (last_token_ms - first_token_ms) : 0; }
 
   // (N − n1) / (tN − t1): the rate after the first tokens, by the clock on the wall. 0 when nothing followed.
   double decode_tokens_per_s() const {

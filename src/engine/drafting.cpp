@@ -77,7 +77,7 @@ void Engine::settle(StepRecord& record) {
   }
   controller_.learn(record, record.decoding, context);
   if (record.decoding != 1 || record.rows != 1 || record.prompt_rows > 0 || record.draft_passes > 0) return;
-  for (auto& s : running_) s->answer->account.alone_steps += 1, s->answer->account.alone_ms += clock_.now_ms() - record.start_ms;
+  for (auto& s : running_) s->answer->account.alone_steps += 1;
 }
 
 void Engine::archive(Archive& archive) {
