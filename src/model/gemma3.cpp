@@ -66,7 +66,6 @@ void Gemma3::forward(Pass& p) const {
   p.embed(embedding_, std::sqrt(float(config_.width)));
   for (int i = 0; i < config_.layers; ++i) {
     attention(p, i);
-    if (i + 1 == config_.layers && p.leave_wanted() == 0) return;
     feed_forward(p, i);
   }
   p.project(p.stream(), output_norm_, embedding_);

@@ -64,7 +64,6 @@ void Llama::forward(Pass& p) const {
   p.embed(embedding_);
   for (int i = 0; i < config_.layers; ++i) {
     attention(p, i);
-    if (i + 1 == config_.layers && p.leave_wanted() == 0) return;
     feed_forward(p, i);
   }
   p.project(p.stream(), output_norm_, tied_ ? embedding_ : own_output_);

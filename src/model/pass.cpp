@@ -114,22 +114,20 @@ void Pass::for_each_stretch(int64_t n, Fn&& fn) {
 }
 
 // Every item sums a row's squares for itself: that takes less time than waiting for another thread to do it.
-Activations Pass::norm_of(const float* x, const int* rows, int count, const float* weight) {
+Activations Pass::norm(const float* x, const float* weight) {
   const int64_t n = config_->width;
-  Activations a = activations(count, n);
+  Activations a = activations(rows(), n);
   a.values = normed_;
   for_each_stretch(n, [&](int64_t first, int64_t blocks) {
-    for (int i = 0; i < count; ++i) {
-      const float* row = x + (rows ? rows[i] : i) * n;
-      float* out = normed_ + i * n + 32 * first;
+    for (int r = 0; r < rows(); ++r) {
+      const float* row = x + r * n;
+      float* out = normed_ + r * n + 32 * first;
       kernels_->scale_multiply(row + 32 * first, kernels_->rms_scale(row, n, config_->rms_epsilon), weight + 32 * first, 32 * blocks, out);
-      kernels_->quantise(out, blocks, a, i, first);
+      kernels_->quantise(out, blocks, a, r, first);
     }
   });
   return a;
 }
-
-Activations Pass::norm(const float* x, const float* weight) { return norm_of(x, nullptr, rows(), weight); }
 
 Activations Pass::quantised(const float* x, int64_t n) {
   Activations a = activations(rows(), n);
@@ -146,6 +144,7 @@ Activations Pass::gated(const Activations& n, const kernels::Matrix& gate, const
   const int64_t width = config_->feed_forward, blocks = width / 32;
   const int64_t step = std::max<int64_t>(1, kItemBytes / (2 * (gate.layout.tile_bytes() + up.layout.tile_bytes())));
   Activations a{.columns = rows(), .k = width, .panels = gated_panels_, .values = gate_, .value_stride = width};
+  if (n.columns == 0) return a;
   pool_->run((blocks + step - 1) / step, [&](int64_t item) {
     const int64_t first = item * step, count = std::min(step, blocks - first);
     kernels_->multiply(gate, n, 2 * first, 2 * (first + count), {.values = gate_, .stride = width});
@@ -172,6 +171,7 @@ void Pass::count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles
 }
 
 void Pass::multiply_rows(PassPart part, const Activations& n, std::span<const Product> products, const int64_t* strides) {
+  if (n.columns == 0) return;
   int64_t items = 0;
   for (const Product& p : products) items += (p.weight->layout.tiles() + tiles_of_item(*p.weight) - 1) / tiles_of_item(*p.weight);
   pool_->run(items, [&](int64_t item) {

@@ -73,8 +73,7 @@ class Pass {
   void add_normed(float* branch, const float* weight);                   // x += RMSNorm_w(branch), which is overwritten
   void norm_heads(float* x, int heads, const float* weight);             // RMSNorm over each head
   void place(int layer, float* query, float* key, const float* value);   // RoPE at each row's position; key and value into its page or window slot
-  void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past, as far as the layer's horizon
-  int leave_wanted();                                                    // rows that want no logits end here, after the last attention; how many go on
+  void attend(int layer, const float* query, float* out);                // softmax(q·K/√d)·V over each row's past, as far as the layer's horizon; in the last layer only rows that want logits go on after it
   void project(const float* x, const float* norm_weight, const kernels::Matrix& output);  // logits of the rows that want them
 
  private:
@@ -92,6 +91,7 @@ class Pass {
   Pass() = default;
   static int64_t tiles_of_item(const kernels::Matrix& w) { return std::max<int64_t>(1, kItemBytes / w.layout.tile_bytes()); }
   kernels::AttendJob attend_job(const Segment& segment, int layer, int head, const float* query, float* out, kernels::AttendRow* rows) const;
+  void attend_rows(int layer, const float* query, float* out);
   void attend_in_spans(int layer, const float* query, float* out, kernels::SpanRange spans);
   void add_row(const Row& row, bool logits);
   int64_t angles_at(bool local, int64_t row) const { return ((local ? max_rows_ : 0) + row) * config_->rope.pairs; }
@@ -99,11 +99,11 @@ class Pass {
   void count_multiply(PassPart part, const kernels::Matrix& w, int64_t tiles, const kernels::Activations& n);
   template <class Fn>
   void for_each_stretch(int64_t n, Fn&& fn);
-  kernels::Activations norm_of(const float* x, const int* rows, int count, const float* weight);  // of all rows, or of those named
   PassPart part_of(const kernels::Activations& n, const Product& product) const;
   void multiply_rows(PassPart part, const kernels::Activations& n, std::span<const Product> products, const int64_t* strides);
   void multiply_tiles(const kernels::Activations& n, const kernels::Matrix& output);
   void silence(int32_t tile);
+  void keep_wanted(float* mixed);
   void done(PassPart part) {
     if (clock_) clock_->done(part);
   }

@@ -45,9 +45,15 @@ kernels::AttendJob Pass::attend_job(const Segment& segment, int layer, int head,
           .window_v = pages.v_block(timeline.window_page(), layer, head)};
 }
 
+// Nothing looks at the last layer's rows but the head, so there the others end.
+void Pass::attend(int layer, const float* query, float* out) {
+  attend_rows(layer, query, out);
+  if (layer + 1 == config_->layers) keep_wanted(out);
+}
+
 // One item: rows of a timeline and one kv head. Few rows with a long past are cut along that past instead, so that every thread has
 // work; how it is cut does not change the bits.
-void Pass::attend(int layer, const float* query, float* out) {
+void Pass::attend_rows(int layer, const float* query, float* out) {
   const int64_t heads = config_->kv_heads, items = int64_t(segments_.size()) * heads;
   const int horizon = config_->horizon(layer);
   const kernels::SpanRange spans{kernels::spans_of(lowest_, horizon).first, kernels::spans_of(highest_, horizon).end};

@@ -49,20 +49,21 @@ void Pass::multiply_tiles(const Activations& n, const kernels::Matrix& output) {
 }
 
 // Rows move down, the first of them first, so that none is overwritten before it has moved.
-int Pass::leave_wanted() {
+void Pass::keep_wanted(float* mixed) {
+  const int64_t width = config_->width, query_width = config_->query_width();
   for (int i = 0; i < logit_rows(); ++i) {
     const int from = logit_rows_[size_t(i)];
     if (from == i) continue;
-    std::copy_n(stream_ + from * config_->width, config_->width, stream_ + i * config_->width);
+    std::copy_n(stream_ + from * width, width, stream_ + i * width);
+    std::copy_n(mixed + from * query_width, query_width, mixed + i * query_width);
     rows_[size_t(i)] = rows_[size_t(from)], logit_rows_[size_t(i)] = i;
   }
   rows_.resize(size_t(logit_rows()));
-  return rows();
 }
 
 void Pass::project(const float* x, const float* norm_weight, const kernels::Matrix& output) {
-  if (logit_rows() == 0) return;
-  const Activations a = norm_of(x, logit_rows_.data(), logit_rows(), norm_weight);
+  if (rows() == 0) return;
+  const Activations a = norm(x, norm_weight);
   if (!head_tiles_.empty()) return multiply_tiles(a, output);
   const Product product{&output, nullptr, logits_};
   multiply_rows(PassPart::head, a, {&product, 1}, &config_->vocabulary);
