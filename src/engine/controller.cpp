@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kAllowance = 0.01;  // of the time spent and expected: what drafting may be behind before it must be careful,
 constexpr double kReserve = 0.022;   // and before it stops
-constexpr double kInvestment = 0.05; // the same for reading text
+constexpr double kInvestment = 0.10; // the same for reading text: read in part, it is guessed far worse
 constexpr double kDrifted = 0.25;    // the machine has become that much slower or faster, or we are that wrong: measure again
 constexpr double kBurst = 1.25;      // a step so much longer than expected was held up by something else
 constexpr double kFade = 0.97;       // of the rate, a step
