@@ -19,6 +19,7 @@ namespace outrider::kernels {
 inline constexpr int kKvBlock = 64;       // positions
 inline constexpr int kSpanBlocks = 8;     // blocks whose sums are taken on their own and then merged: what threads share out
 inline constexpr int kSpan = kSpanBlocks * kKvBlock;
+inline constexpr int kWindowSlots = 32;   // slots of the window that may be used, the first ones of its blocks
 inline constexpr int kMaxHeadDim = 512;
 inline constexpr int kMaxQueries = 64;    // rows × heads of one job
 inline constexpr int kQueryCode = 127 * 128;  // largest code of a query: 128·high + low, |high| ≤ 127, −64 ≤ low < 64
@@ -42,7 +43,7 @@ struct AttendRow {
   float* out = nullptr;          // the same shape
   int64_t position = 0;
   int64_t committed = 0;
-  const uint8_t* path = nullptr;  // position − committed + 1 slots; may be null when the row itself is committed
+  const uint8_t* path = nullptr;  // position − committed + 1 slots < kWindowSlots; may be null when the row itself is committed
 };
 
 constexpr OUTRIDER_ALWAYS_INLINE int64_t first_seen(int64_t position, int64_t horizon) { return horizon > 0 && position >= horizon ? position + 1 - horizon : 0; }

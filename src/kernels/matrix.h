@@ -31,11 +31,21 @@ inline constexpr int kMacroBlocks = 8;
 enum class Codes : uint8_t { n4, n4_table, n5, n6, b8, f32, f16, bf16 };
 enum class Scales : uint8_t { none, half32, half32_min, float32, super32_min, super16, super16_min };
 
+// What is subtracted from every code. One number for a pair of codes and scales, since the vector kernels have it built in: `start` of
+// cpu/multiply_block.h. b8 and what a table gives are value + 128.
+constexpr OUTRIDER_ALWAYS_INLINE int code_offset(Codes codes, Scales scales) {
+  if (codes == Codes::b8 || codes == Codes::n4_table) return 128;
+  if (codes == Codes::n6) return 32;
+  if (codes == Codes::n5) return scales == Scales::half32 ? 16 : 0;
+  if (codes == Codes::n4) return scales == Scales::half32 ? 8 : scales == Scales::super16 ? 4 : 0;
+  return 0;
+}
+
 struct MatrixLayout {
   QuantType type{};
   Codes codes = Codes::f32;
   Scales scales = Scales::none;
-  int offset = 0;           // subtracted from every code
+  int offset = 0;  // code_offset
   int64_t rows = 0, columns = 0;  // columns = k, the input width
   int64_t k_padded = 0;           // multiple of 32
   int64_t code_block_bytes = 0, scale_block_bytes = 0, scale_macro_bytes = 0;
@@ -72,6 +82,8 @@ struct MatrixOutput {
 
 // The layout a GGUF tensor of this type gets. rows × columns in output × input order.
 MatrixLayout matrix_layout(QuantType type, int64_t rows, int64_t columns);
+// Ends the program: no kernel multiplies these codes with these scales.
+[[noreturn]] void no_kernel_for(const MatrixLayout& layout);
 // Packs up to 16 GGUF rows (contiguous, row_bytes each) into one tile.
 void pack_tile(const MatrixLayout& layout, const std::byte* rows, int64_t row_bytes, int row_count, std::byte* tile);
 // Fills Matrix::table for types that need one.

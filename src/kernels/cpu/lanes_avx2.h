@@ -108,12 +108,6 @@ struct Lanes {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(x.a, x.b), 0xD8);
     _mm_storeu_si128(static_cast<__m128i*>(p), _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
-  OUTRIDER_INLINE float reduce_max(F x) {
-    const __m256 m = _mm256_max_ps(x.a, x.b);
-    __m128 h = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
-    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
-    return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
-  }
   OUTRIDER_INLINE int sum_int(I x) {  // modulo 2³²
     alignas(32) uint32_t lane[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lane), _mm256_add_epi32(x.a, x.b));

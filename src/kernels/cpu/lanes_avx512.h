@@ -70,7 +70,6 @@ struct Lanes {
   OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }
   OUTRIDER_INLINE void store_int8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x)); }
   OUTRIDER_INLINE void store_uint8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(x)); }
-  OUTRIDER_INLINE float reduce_max(F x) { return _mm512_reduce_max_ps(x); }
   OUTRIDER_INLINE int sum_int(I x) { return _mm512_reduce_add_epi32(x); }
   OUTRIDER_INLINE void store_half(void* p, F x) { _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
 

@@ -80,6 +80,8 @@ struct BlockKernel {
   }
 
   // Where an integer sum over all 32, or over half 0 or 1 of them, starts: kSumStart − offset · Σa.
+  static_assert(code_offset(codes, scales) == (kSigned ? 128 : codes == Codes::n6 ? 32 : codes == Codes::n5 && scales == Scales::half32 ? 16
+                                               : codes == Codes::n4 && scales == Scales::half32 ? 8 : codes == Codes::n4 && scales == Scales::super16 ? 4 : 0), "what start takes off");
   template <int half = 0>
   __attribute__((always_inline)) static inline typename L::I start(const int32_t* starts, int c) {
     using S = PanelStarts;
