@@ -56,7 +56,7 @@ constexpr OUTRIDER_ALWAYS_INLINE SpanRange spans_of(int64_t position, int64_t ho
 
 // Rows of one timeline over one kv head. What comes out for a row does not depend on the others. For each row and head:
 //
-//   for each span of 512 positions and in it each block of 64 that holds positions p it sees, ascending, from m = −∞, l = 0, acc = 0:
+//   for each span of 512 positions, from m = −∞, l = 0, acc = 0, and in it each block of 64 that holds positions p it sees, ascending:
 //     s_p  = scale · q·k_p          f16: e + o, fma sums over even and odd d
 //                                   q8_0: f = fma(float(exact dot of a run of 32), k scale · q scale, f), runs ascending; q codes have 15 bits:
 //                                   round-to-even(x · kQueryCode/max|x|), since a key's outlier multiplies what its query lost
@@ -74,7 +74,7 @@ struct AttendJob {
   const AttendRow* rows = nullptr;
   int row_count = 0;                  // row_count · heads ≤ kMaxQueries
   const int* pages = nullptr;         // page of each block of 64 positions
-  const std::byte* k_base = nullptr;  // K block of page 0, V block of page 0; the others page_stride bytes apart
+  const std::byte* k_base = nullptr;  // K block of page 0, V block of page 0; the others page_stride bytes apart. Only a V block right behind its K block is fetched ahead
   const std::byte* v_base = nullptr;
   size_t page_stride = 0;
   const std::byte* window_k = nullptr;

@@ -80,7 +80,7 @@ void visit(const AttendJob& job, const Queries& q, int first, int count, const B
   const int chunks = (count + kMaxChunk - 1) / kMaxChunk;
   const int64_t bytes = int64_t(job.shape->k_block_bytes() + job.shape->v_block_bytes());
   for (int c = 0; c < chunks; ++c) {
-    if (next)  // each chunk fetches its share of the block that comes next
+    if (next)  // each chunk fetches its share of the block that comes next. Where V does not lie behind K, its part is fetched in vain
       for (int64_t at = bytes * c / chunks / 64 * 64; at < bytes * (c + 1) / chunks; at += 64) __builtin_prefetch(next + at, 0, 3);
     const int from = first + count * c / chunks, to = first + count * (c + 1) / chunks;
     passes[to - from](job, q, from, place, states + from * stride, stride);

@@ -25,8 +25,8 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
-// Who meets a tile fetches what comes ahead.far_bytes later: all of it, or, when several panels meet it in turns, each of them one block
-// of so many. Fetching past the end of a matrix does no harm.
+// Who meets a tile fetches what comes ahead.far_bytes later: all of it, or, when several panels meet it in turns, each of them every
+// `every`-th block, from block `first` on. Fetching past the end of a matrix does no harm.
 struct FetchShare {
   Fetch ahead;
   int first = 0, every = 1;

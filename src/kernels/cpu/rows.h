@@ -209,7 +209,7 @@ int64_t gather(const float* x, int64_t n, const float* maxima, float above, floa
   return count;
 }
 
-// Counted in fixed blocks, which the compiler makes vectors; few blocks hold one.
+// Counted in fixed blocks, which the compiler makes vectors; few blocks hold a loud token, and only those are gone through again.
 template <class L>
 int64_t loud(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out) {
   constexpr int kBlock = 64;
