@@ -5,7 +5,7 @@
 //   int8  codes   [8][N][4]  k ascending in groups of 4, so that one 32-bit word broadcasts against 16 weight rows
 //   float scale   [N]        max|x| / 127 over the 32 values
 //   float weighed [N]        scale · float(Σ codes), for formats with minima
-// and, apart, since many formats need none of them and what is near is short, 4·N words of starts:
+// and, behind all records, so that formats which need none of them go through less memory, 4·N words of starts:
 //   int32 debt    [N]        −Σ codes: times a format's offset, what its integer sums owe from the start
 //   int32 start128[N]        kSumStart − 128·Σ codes, where sums of 8-bit codes start
 //   int32 start32 [2][N]     kSumStart − 32·Σ codes over the first and the last 16: the same of 6-bit codes
@@ -21,7 +21,8 @@ namespace outrider::kernels {
 inline constexpr int kPanelColumns = 8;
 
 // Integer sums start here: as bits, the float 1.5·2²³. While |dot| < 2²² the bits of the sum are then those of the float 1.5·2²³ + dot,
-// so that one fma with a scale d of at most 19 bits, fma(sum, d, −1.5·2²³·d), is d·dot rounded once: no conversion, no product apart.
+// so that one fma with a scale d of at most 19 bits (a half times eight bits: 1.5·2²³·d is exact), fma(sum, d, −1.5·2²³·d), is d·dot
+// rounded once: no conversion, no product apart.
 inline constexpr int32_t kSumStart = 0x4B400000;
 inline constexpr float kSumStartValue = 12582912;
 
@@ -46,7 +47,7 @@ OUTRIDER_ALWAYS_INLINE void write_sums(int32_t* record, int32_t* starts, int wid
 struct Activations {
   int columns = 0;         // n ≥ 1
   int64_t k = 0;           // padded to a multiple of 32
-  int32_t* panels = nullptr;        // activation_words(columns, k) words, 64-byte aligned
+  int32_t* panels = nullptr;        // words(columns, k) of them, 64-byte aligned
   const float* values = nullptr;    // [columns][value_stride]
   int64_t value_stride = 0;
 

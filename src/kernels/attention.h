@@ -19,6 +19,7 @@ namespace outrider::kernels {
 inline constexpr int kKvBlock = 64;       // positions
 inline constexpr int kSpanBlocks = 8;     // blocks whose sums are taken on their own and then merged: what threads share out
 inline constexpr int kSpan = kSpanBlocks * kKvBlock;
+inline constexpr int kWindowSlots = 32;   // slots of the window that may be used, the first ones of its blocks
 inline constexpr int kMaxHeadDim = 512;
 inline constexpr int kMaxQueries = 64;    // rows × heads of one job
 inline constexpr int kQueryCode = 127 * 128;  // largest code of a query: 128·high + low, |high| ≤ 127, −64 ≤ low < 64
@@ -42,7 +43,7 @@ struct AttendRow {
   float* out = nullptr;          // the same shape
   int64_t position = 0;
   int64_t committed = 0;
-  const uint8_t* path = nullptr;  // position − committed + 1 slots; may be null when the row itself is committed
+  const uint8_t* path = nullptr;  // position − committed + 1 slots < kWindowSlots; may be null when the row itself is committed
 };
 
 constexpr OUTRIDER_ALWAYS_INLINE int64_t first_seen(int64_t position, int64_t horizon) { return horizon > 0 && position >= horizon ? position + 1 - horizon : 0; }
@@ -55,7 +56,7 @@ constexpr OUTRIDER_ALWAYS_INLINE SpanRange spans_of(int64_t position, int64_t ho
 
 // Rows of one timeline over one kv head. What comes out for a row does not depend on the others. For each row and head:
 //
-//   for each span of 512 positions and in it each block of 64 that holds positions p it sees, ascending, from m = −∞, l = 0, acc = 0:
+//   for each span of 512 positions, from m = −∞, l = 0, acc = 0, and in it each block of 64 that holds positions p it sees, ascending:
 //     s_p  = scale · q·k_p          f16: e + o, fma sums over even and odd d
 //                                   q8_0: f = fma(float(exact dot of a run of 32), k scale · q scale, f), runs ascending; q codes have 15 bits:
 //                                   round-to-even(x · kQueryCode/max|x|), since a key's outlier multiplies what its query lost
@@ -73,7 +74,7 @@ struct AttendJob {
   const AttendRow* rows = nullptr;
   int row_count = 0;                  // row_count · heads ≤ kMaxQueries
   const int* pages = nullptr;         // page of each block of 64 positions
-  const std::byte* k_base = nullptr;  // K block of page 0, V block of page 0; the others page_stride bytes apart
+  const std::byte* k_base = nullptr;  // K block of page 0, V block of page 0; the others page_stride bytes apart. Only a V block right behind its K block is fetched ahead
   const std::byte* v_base = nullptr;
   size_t page_stride = 0;
   const std::byte* window_k = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 // Every tensor operation as one function with its mathematical contract. One table per instruction set; all tables give
-// the same bits (law 1): each output element is reduced in one order that depends only on the model's shapes.
+// the same bits (law 1 of ARCHITECTURE.md): each output element is reduced in one order that depends only on the model's shapes.
 //
 // «Lane order» below: 16 partial results, partial l taking the elements i ≡ l (mod 16) in ascending i, then folded as
 // l += l+8, l += l+4, l += l+2, l += l+1. Every product that is added is added with fma.
@@ -16,7 +16,7 @@ namespace outrider::kernels {
 
 inline constexpr int kMaxBlock = 64;                         // entries of a row that share one of the maxima of block_max
 inline constexpr float kGeluLinear = 1.59576912f, kGeluCubic = 0.0713548163f;  // 2√(2/π), and times 0.044715
-inline constexpr int kProbeWords = 16;                       // activations a round of probe_dots
+inline constexpr int kProbeWords = 16;                       // words of four activations a round of probe_dots
 inline constexpr int64_t kProbeProducts = 64 * kProbeWords;  // multiply-accumulates a round
 
 struct Kernels {
@@ -39,21 +39,21 @@ struct Kernels {
   void (*rotate)(float* x, const float* cosines, const float* sines, int half, bool interleaved);
 
   // Attention over blocks of 64 positions: see attention.h. attend does everything. The same bits in parts: attend_spans leaves what
-  // each of `count` spans comes to in states[span][row][head][span_state_floats], spans `stride` floats apart; add_span adds a query's state
-  // to that of the spans before, for spans that its row sees; then finish.
+  // each of `count` spans comes to in states[span][row][head][span_state_floats], spans `stride` floats apart. Of those that
+  // a query's row sees, the first is its total (a copy), add_span adds each of the others to it, ascending; then finish_attend.
   void (*store_kv)(const KvShape& shape, const float* k, const float* v, std::byte* k_block, std::byte* v_block, int slot);
   void (*attend)(const AttendJob& job);
   void (*attend_spans)(const AttendJob& job, int64_t first, int64_t count, float* states, int64_t stride);
   void (*add_span)(int head_dim, const float* state, float* total);
   void (*finish_attend)(int head_dim, const float* total, float* out);
 
-  // Vocabulary-wide passes of the sampler. NaN never wins and adds nothing.
+  // Passes over a vocabulary. NaN never wins and adds nothing.
   float (*row_max)(const float* x, int64_t n);                           // −infinity when there is none
   float (*block_max)(const float* x, int64_t n, float* maxima);          // row_max; maxima[b] = that of x[64b, 64b + 64), cut off at n
   float (*sum_exp)(const float* x, int64_t n, float max);                // Σ exp32(x − max), lane order
   void (*exp_below)(const float* x, int64_t n, float max, float* out);   // out = exp32(x − max)
   int64_t (*argmax)(const float* x, int64_t n);                          // lowest index among equals; 0 when all are NaN
-  // Writes the indices i with above < x[i] ≤ up_to, ascending, and gives their number. maxima are those of x: blocks below are passed over.
+  // Writes the indices i with above < x[i] ≤ up_to, ascending, and gives their number. maxima are block_max's of x: blocks with none above are passed over.
   int64_t (*gather)(const float* x, int64_t n, const float* maxima, float above, float up_to, int32_t* out);
   // Writes the ids t of [first, first + n) with noise.bits(t) ≥ least, ascending, and gives their number.
   int64_t (*loud)(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out);

@@ -1,5 +1,5 @@
 #pragma once
-// Where a slot's values lie in a K and a V block: the one place that knows attention.h's layout.
+// Where a slot's values lie in a K and a V block. What goes through whole blocks (cpu/attend_block.h) follows attention.h's layout itself.
 #include "kernels/attention.h"
 
 namespace outrider::kernels {

@@ -10,27 +10,25 @@ struct Recipe {
   QuantType type;
   Codes codes;
   Scales scales;
-  int offset;
 };
 
-// Formats whose values come from a table carry value + 128 through the dot product, like b8.
 constexpr Recipe kRecipes[] = {
-    {QuantType::f32, Codes::f32, Scales::none, 0},
-    {QuantType::f16, Codes::f16, Scales::none, 0},
-    {QuantType::bf16, Codes::bf16, Scales::none, 0},
-    {QuantType::q4_0, Codes::n4, Scales::half32, 8},
-    {QuantType::q4_1, Codes::n4, Scales::half32_min, 0},
-    {QuantType::q5_0, Codes::n5, Scales::half32, 16},
-    {QuantType::q5_1, Codes::n5, Scales::half32_min, 0},
-    {QuantType::q8_0, Codes::b8, Scales::half32, 128},
-    {QuantType::q2_k, Codes::n4, Scales::super16_min, 0},
-    {QuantType::q3_k, Codes::n4, Scales::super16, 4},
-    {QuantType::q4_k, Codes::n4, Scales::super32_min, 0},
-    {QuantType::q5_k, Codes::n5, Scales::super32_min, 0},
-    {QuantType::q6_k, Codes::n6, Scales::super16, 32},
-    {QuantType::iq4_nl, Codes::n4_table, Scales::half32, 128},
-    {QuantType::iq4_xs, Codes::n4_table, Scales::float32, 128},
-    {QuantType::mxfp4, Codes::n4_table, Scales::float32, 128},
+    {QuantType::f32, Codes::f32, Scales::none},
+    {QuantType::f16, Codes::f16, Scales::none},
+    {QuantType::bf16, Codes::bf16, Scales::none},
+    {QuantType::q4_0, Codes::n4, Scales::half32},
+    {QuantType::q4_1, Codes::n4, Scales::half32_min},
+    {QuantType::q5_0, Codes::n5, Scales::half32},
+    {QuantType::q5_1, Codes::n5, Scales::half32_min},
+    {QuantType::q8_0, Codes::b8, Scales::half32},
+    {QuantType::q2_k, Codes::n4, Scales::super16_min},
+    {QuantType::q3_k, Codes::n4, Scales::super16},
+    {QuantType::q4_k, Codes::n4, Scales::super32_min},
+    {QuantType::q5_k, Codes::n5, Scales::super32_min},
+    {QuantType::q6_k, Codes::n6, Scales::super16},
+    {QuantType::iq4_nl, Codes::n4_table, Scales::half32},
+    {QuantType::iq4_xs, Codes::n4_table, Scales::float32},
+    {QuantType::mxfp4, Codes::n4_table, Scales::float32},
 };
 
 int64_t code_block_bytes(Codes codes) {
@@ -71,7 +69,7 @@ MatrixLayout matrix_layout(QuantType type, int64_t rows, int64_t columns) {
     layout.type = type;
     layout.codes = recipe.codes;
     layout.scales = recipe.scales;
-    layout.offset = recipe.offset;
+    layout.offset = code_offset(recipe.codes, recipe.scales);
     layout.rows = rows;
     layout.columns = columns;
     layout.k_padded = (columns + kBlockElements - 1) / kBlockElements * kBlockElements;
@@ -81,6 +79,8 @@ MatrixLayout matrix_layout(QuantType type, int64_t rows, int64_t columns) {
   }
   check_failed("matrix_layout: a type without a compute layout", __FILE__, __LINE__);
 }
+
+void no_kernel_for(const MatrixLayout&) { check_failed("multiply: codes and scales without a kernel", __FILE__, __LINE__); }
 
 void set_table(Matrix& matrix) {
   const int8_t* table = matrix.layout.type == QuantType::mxfp4 ? kMxfp4DoubledLevels : kIq4Levels;  // of other types nothing is looked up

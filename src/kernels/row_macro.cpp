@@ -67,7 +67,7 @@ void read_mxfp4(const uint8_t* p, int blocks, RowMacro& out) {
   }
 }
 
-// scale_min_of for four sub-blocks at once.
+// scale_min_of (quant/blocks.h) for four sub-blocks at once.
 void k_scales(const uint8_t* packed, RowMacro& out) {
   const uint32_t a = load32(packed), b = load32(packed + 4), c = load32(packed + 8);
   const uint32_t scales[2] = {a & 0x3f3f3f3f, (c & kLow4) | ((a >> 6) & kLow2) << 4};

@@ -1,5 +1,5 @@
 #pragma once
-// Where things lie inside a macro of a tile: the one place that knows the byte offsets of matrix.h's layout.
+// Where blocks of codes and scales begin inside a macro of a tile. What is inside a block of codes: matrix.h.
 #include "kernels/matrix.h"
 
 namespace outrider::kernels {

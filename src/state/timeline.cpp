@@ -8,6 +8,8 @@ namespace outrider {
 
 using kernels::kKvBlock;
 
+static_assert(Timeline::kWindowRows <= kernels::kWindowSlots, "a row in flight is a slot of the window");
+
 Timeline::Timeline(PagePool& pool, int64_t capacity_tokens) : pool_(&pool), capacity_(capacity_tokens), window_page_(pool.allocate()) {
   tokens_.reserve(size_t(capacity_tokens));
   pages_.reserve(size_t(capacity_tokens / kKvBlock + 1));

@@ -60,9 +60,9 @@ void expect_scalar_bits(const KvShape& s, int length, int heads, int64_t horizon
     for (const int in_window : {0, 1, 2, 5, 30}) {
       if (in_window > length) continue;
       Aligned wk(s.k_block_bytes()), wv(s.v_block_bytes());
-      uint8_t path[32];
+      uint8_t path[kWindowSlots];
       for (int d = 0; d < in_window; ++d) {
-        path[d] = uint8_t((d * 7 + 3) % 32);  // any slots, in any order
+        path[d] = uint8_t((d * 7 + 3) % kWindowSlots);  // any slots, in any order
         const int p = length - in_window + d;
         t->store_kv(s, past.keys[size_t(p)].data(), past.values[size_t(p)].data(), wk.data(), wv.data(), path[d]);
       }
@@ -79,6 +79,11 @@ void expect_scalar_bits(const KvShape& s, int length, int heads, int64_t horizon
 TEST_P(AttendTest, EveryTableGivesScalarBitsForAnySplitBetweenPagesAndWindow) {
   for (const int length : {1, 2, 15, 17, 63, 64, 65, 130, 200})
     for (const int heads : {1, 2, 3, 6, 7, 9}) expect_scalar_bits(shape(), length, heads, 0);
+}
+
+// Keys are turned in stretches of the largest power of two that divides their length, here 32 to 512.
+TEST(Attend, KeysOfEveryLengthAreTurnedAlike) {
+  for (const int dim : {32, 64, 96, 128, 160, 192, 256, 320, 512}) expect_scalar_bits({KvType::q8_0, KvType::q8_0, dim}, 70, 2, 0);
 }
 
 TEST_P(AttendTest, SoItDoesWithAHorizon) {
@@ -208,7 +213,8 @@ TEST(CopySlot, MovesTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, AttendTest,
                          testing::Values(Case{KvType::f16, KvType::f16, 64}, Case{KvType::f16, KvType::f16, 16}, Case{KvType::f16, KvType::f16, 128},
-                                         Case{KvType::q8_0, KvType::q8_0, 64}, Case{KvType::q8_0, KvType::f16, 32}, Case{KvType::f16, KvType::q8_0, 96}));
+                                         Case{KvType::q8_0, KvType::q8_0, 64}, Case{KvType::q8_0, KvType::f16, 32}, Case{KvType::f16, KvType::q8_0, 96},
+                                         Case{KvType::q8_0, KvType::q8_0, 128}, Case{KvType::q8_0, KvType::f16, 96}));
 
 }  // namespace
 }  // namespace outrider::kernels::test

@@ -63,6 +63,25 @@ TEST_P(MultiplyTest, TheLargestSumsAreExact) {
   }
 }
 
+// Threads share out the tiles: a run of them writes its own rows and no others.
+TEST_P(MultiplyTest, SomeTilesWriteTheirRowsOnly) {
+  const int64_t k = 3 * block_k(GetParam()), rows = 5 * kTileRows + 3, stride = rows + 3;
+  TestMatrix m(GetParam(), rows, k, 17);
+  for (const int n : {1, 4, 9}) {
+    TestActivations a(kScalarKernels, random_floats(size_t(n * k), 19), n, k);
+    for (const Kernels* table : tables()) {
+      const auto whole = product(*table, m.matrix, a.view);
+      for (const auto& [begin, end] : std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {2, 5}, {3, 3}, {4, 6}}) {
+        std::vector<float> got(whole.size(), 0.25f), expect = got;
+        table->multiply(m.matrix, a.view, begin, end, {.values = got.data(), .stride = stride});
+        for (int c = 0; c < n; ++c)
+          for (int64_t i = c * stride + begin * kTileRows; i < c * stride + std::min(rows, end * kTileRows); ++i) expect[size_t(i)] = whole[size_t(i)];
+        EXPECT_TRUE(same_bits(expect, got)) << table->name << " n=" << n << " tiles " << begin << " to " << end;
+      }
+    }
+  }
+}
+
 TEST_P(MultiplyTest, NeighboursChangeNothing) {
   const int64_t k = 2 * block_k(GetParam()), rows = 48;
   TestMatrix m(GetParam(), rows, k, 3);

@@ -5,6 +5,21 @@
 namespace outrider::kernels::test {
 namespace {
 
+// Every test here goes over tables(), which leaves out what the machine has not got: this says which that is.
+class Tables : public testing::TestWithParam<const char*> {};
+constexpr const char* kNames[] = {"scalar", "avx2", "avxvnni", "avx512"};
+static_assert(std::size(kNames) == std::size(kAllIsas));
+
+TEST_P(Tables, AreTestedWhereTheMachineHasThem) {
+  Isa isa{};
+  ASSERT_TRUE(parse_isa(GetParam(), isa));
+  if (!isa_supported(isa)) GTEST_SKIP() << "this machine has no " << GetParam() << ": its kernels go untested";
+  EXPECT_STREQ(kernels_for(isa).name, GetParam());
+  EXPECT_EQ(std::ranges::count(tables(), &kernels_for(isa)), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, Tables, testing::ValuesIn(kNames), [](const auto& name) { return std::string(name.param); });
+
 TEST(Probes, ReadAddsUpEveryWord) {
   std::vector<uint32_t> words(64 * 33);
   uint32_t sum = 0;

@@ -54,6 +54,7 @@ struct TestActivations {
   }
 };
 
+// Those that this machine has; the others go untested, which the test `Tables` reports.
 inline std::vector<const Kernels*> tables() {
   std::vector<const Kernels*> all;
   for (const Isa isa : kAllIsas)

@@ -2,6 +2,8 @@
 // Attention of a job's query rows for any lane type; contract in attention.h, plain form in scalar/attend.cpp.
 // attend → walk_span: the blocks of a span → visit: the queries in chunks → BlockPass: one chunk over one block.
 // Blocks that every row sees whole are gone through with all queries together; at the ragged ends each row goes alone.
+#include <immintrin.h>  // _cvtss_sh, which every lane type here has
+
 #include "kernels/cpu/attend_block.h"
 
 namespace outrider::kernels::cpu {
@@ -11,7 +13,7 @@ template <class L>
 __attribute__((always_inline)) inline float quantise_values(const float* x, int n, int8_t* codes) {
   auto top = L::zero();
   for (int i = 0; i < n; i += 16) top = L::max(L::abs(L::load(x + i)), top);
-  const float largest = L::reduce_max(top);
+  const float largest = L::largest(top);
   const float inverse = largest > 0 ? 127.0f / largest : 0.0f;
   for (int i = 0; i < n; i += 16) L::store_int8(codes + i, codes_of<L>(L::load(x + i), inverse, 127.0f));
   return largest / 127.0f;
@@ -43,7 +45,7 @@ void turn(const float* x, int dim, float* __restrict out) {
 // A run of 32 as 15-bit codes in two digits.
 template <class L>
 __attribute__((always_inline)) inline void prepare_run(const float* x, int8_t* high, int8_t* low, float& scale, int32_t (&debt)[2]) {
-  const float limit = float(kQueryCode), largest = L::reduce_max(L::max(L::abs(L::load(x + 16)), L::max(L::abs(L::load(x)), L::zero())));
+  const float limit = float(kQueryCode), largest = L::largest(L::max(L::abs(L::load(x + 16)), L::max(L::abs(L::load(x)), L::zero())));
   const float inverse = largest > 0 ? limit / largest : 0.0f;
   scale = largest / limit;
   debt[0] = debt[1] = 0;
@@ -78,16 +80,16 @@ void visit(const AttendJob& job, const Queries& q, int first, int count, const B
   const int chunks = (count + kMaxChunk - 1) / kMaxChunk;
   const int64_t bytes = int64_t(job.shape->k_block_bytes() + job.shape->v_block_bytes());
   for (int c = 0; c < chunks; ++c) {
-    if (next)  // each chunk fetches its share of the block that comes next
+    if (next)  // each chunk fetches its share of the block that comes next. Where V does not lie behind K, its part is fetched in vain
       for (int64_t at = bytes * c / chunks / 64 * 64; at < bytes * (c + 1) / chunks; at += 64) __builtin_prefetch(next + at, 0, 3);
     const int from = first + count * c / chunks, to = first + count * (c + 1) / chunks;
     passes[to - from](job, q, from, place, states + from * stride, stride);
   }
 }
 
-// What the rows of a job see: some of them [begin, end), every one [every, whole) in the pages.
+// What the rows of a job see: some of them [begin, end), every one of them [all_begin, all_end), which lies in the pages.
 struct JobReach {
-  int64_t begin, end, every, whole;
+  int64_t begin, end, all_begin, all_end;
 };
 
 __attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& job) {
@@ -97,8 +99,8 @@ __attribute__((always_inline)) static inline JobReach reach_of(const AttendJob& 
     const int64_t first = job.first_seen(row), end = row.position + 1, stored = row.committed < end ? row.committed : end;
     if (first < reach.begin) reach.begin = first;
     if (end > reach.end) reach.end = end;
-    if (first > reach.every) reach.every = first;
-    if (stored < reach.whole) reach.whole = stored;
+    if (first > reach.all_begin) reach.all_begin = first;
+    if (stored < reach.all_end) reach.all_end = stored;
   }
   return reach;
 }
@@ -122,12 +124,12 @@ template <class L>
 void walk_span(const AttendJob& job, const Queries& q, int64_t span, const JobReach& reach, float* states) {
   const int64_t begin = reach.begin / kKvBlock * kKvBlock, start = span * kSpan;
   for (int64_t first = begin > start ? begin : start; first < reach.end && first < start + kSpan; first += kKvBlock) {
-    if (first < reach.every || first + kKvBlock > reach.whole) {
+    if (first < reach.all_begin || first + kKvBlock > reach.all_end) {
       for (int r = 0; r < job.row_count; ++r) visit_row<L>(job, q, r, first, states);
       continue;
     }
     const int64_t block = first / kKvBlock;
-    const std::byte* next = first + 2 * kKvBlock <= reach.whole ? job.k_block(block + 1) : nullptr;
+    const std::byte* next = first + 2 * kKvBlock <= reach.all_end ? job.k_block(block + 1) : nullptr;
     visit<L>(job, q, 0, job.queries(), {job.k_block(block), job.v_block(block), kKvBlock, kKvBlock, nullptr}, next, states);
   }
 }

@@ -119,7 +119,7 @@ __attribute__((always_inline)) inline void sum_halves(const std::byte* const* ro
 }
 
 // A block's value codes and, four positions to a word, the weights' codes of R queries.
-inline constexpr int kCodeStride = kKvBlock + 32;  // page slots, then window slots
+inline constexpr int kCodeStride = kKvBlock + kWindowSlots;  // page slots, then window slots
 struct CodedValues {
   const std::byte* block;
   const uint8_t* codes;
@@ -167,10 +167,10 @@ struct BlockPass {
     };
     scores(place.k, (place.stored + 15) / 16, weight, kKvBlock);
     if (place.count > place.stored) {
-      alignas(64) float window[R * 32];
-      scores(job.window_k, 2, window, 32);
+      alignas(64) float window[R * kWindowSlots];
+      scores(job.window_k, kWindowSlots / 16, window, kWindowSlots);
       for (int r = 0; r < R; ++r)
-        for (int i = place.stored; i < place.count; ++i) weight[r * kKvBlock + i] = window[r * 32 + place.path[i - place.stored]];
+        for (int i = place.stored; i < place.count; ++i) weight[r * kKvBlock + i] = window[r * kWindowSlots + place.path[i - place.stored]];
     }
     for (int r = 0; r < R; ++r)
       for (int i = 0; i < place.hidden; ++i) weight[r * kKvBlock + i] = -__builtin_inff();
@@ -189,7 +189,7 @@ struct BlockPass {
         top = L::max(s, top);
       }
       float& max = states[r * stride + dim + 16];
-      const float block_max = L::reduce_max(top);
+      const float block_max = L::largest(top);
       new_max[r] = block_max > max ? block_max : max;
       fade[r] = max - new_max[r];
       max = new_max[r];
@@ -227,8 +227,8 @@ struct BlockPass {
     const std::byte *page = place.v + int64_t(kKvBlock) * dim, *window = job.window_v + int64_t(kKvBlock) * dim;
     for (int g = 0; g < 4; ++g) L::store(scale + 16 * g, L::load_half(page + 32 * g));
     if (place.count > place.stored) {
-      alignas(64) float window_scale[32];
-      for (int g = 0; g < 2; ++g) L::store(window_scale + 16 * g, L::load_half(window + 32 * g));
+      alignas(64) float window_scale[kWindowSlots];
+      for (int g = 0; g < kWindowSlots / 16; ++g) L::store(window_scale + 16 * g, L::load_half(window + 32 * g));
       for (int i = place.stored; i < place.count; ++i) scale[i] = window_scale[place.path[i - place.stored]];
     }
     for (int r = 0; r < R; ++r) {
@@ -238,11 +238,11 @@ struct BlockPass {
         u[g] = L::keep_first(L::mul(L::load(weight + r * kKvBlock + 16 * g), L::load(scale + 16 * g)), place.count - 16 * g < 0 ? 0 : place.count - 16 * g);
         top = L::max(u[g], top);
       }
-      const float largest = L::reduce_max(top), inverse = largest > 0 ? 255.0f / largest : 0.0f;
+      const float largest = L::largest(top), inverse = largest > 0 ? 255.0f / largest : 0.0f;
       for (int g = 0; g < 4; ++g) L::store_uint8(out + 16 * g, L::round(L::max(L::mul(u[g], L::set(inverse)), L::zero())));
       unit[r] = largest * (1.0f / 255);
       if (place.count == place.stored) continue;
-      for (int i = 0; i < 32; ++i) out[kKvBlock + i] = 0;
+      for (int i = 0; i < kWindowSlots; ++i) out[kKvBlock + i] = 0;
       for (int i = place.stored; i < place.count; ++i) out[kKvBlock + place.path[i - place.stored]] = out[i], out[i] = 0;
     }
   }
@@ -251,7 +251,7 @@ struct BlockPass {
     alignas(64) uint8_t codes[R * kCodeStride];
     code_weights(job, place, codes);
     const int dim = job.shape->head_dim;
-    const CodedValues parts[2] = {{place.v, codes, (place.stored + 3) / 4}, {job.window_v, codes + kKvBlock, place.count > place.stored ? 8 : 0}};
+    const CodedValues parts[2] = {{place.v, codes, (place.stored + 3) / 4}, {job.window_v, codes + kKvBlock, place.count > place.stored ? kWindowSlots / 4 : 0}};
     int d = 0;
     for (; d + 16 * D <= dim; d += 16 * D) sum_codes<L, R, D>(parts, dim, d, unit, fade, states, stride);
     for (; d < dim; d += 16) sum_codes<L, R, 1>(parts, dim, d, unit, fade, states, stride);

@@ -108,13 +108,7 @@ struct Lanes {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(x.a, x.b), 0xD8);
     _mm_storeu_si128(static_cast<__m128i*>(p), _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
-  OUTRIDER_INLINE float reduce_max(F x) {
-    const __m256 m = _mm256_max_ps(x.a, x.b);
-    __m128 h = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
-    h = _mm_max_ps(h, _mm_movehl_ps(h, h));
-    return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
-  }
-  OUTRIDER_INLINE int sum_int(I x) {  // modulo 2³²
+  OUTRIDER_INLINE int sum_int(I x) {
     alignas(32) uint32_t lane[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lane), _mm256_add_epi32(x.a, x.b));
     return int(lane[0] + lane[1] + lane[2] + lane[3] + lane[4] + lane[5] + lane[6] + lane[7]);
@@ -161,7 +155,8 @@ struct Lanes {
   }
   OUTRIDER_INLINE Bytes look_up(Bytes table, Bytes nibbles) { return {_mm256_shuffle_epi8(table.a, nibbles.a), _mm256_shuffle_epi8(table.b, nibbles.b)}; }
 
-  // 16-bit words, each the sum of two of the products of dot; they become sums of four when joined.
+  // What only kWordSums needs. Σ code · a of each two neighbours, as 16-bit words; codes ≤ 63, as with dot. add_words adds them, join_words
+  // makes sums of two neighbours, the 32-bit sums of four that dot adds. Whoever adds sees to it that they fit.
   OUTRIDER_INLINE I word_sums(Bytes codes, const int32_t* a) {
     const __m256i x = _mm256_set1_epi32(*a);
     return {_mm256_maddubs_epi16(codes.a, x), _mm256_maddubs_epi16(codes.b, x)};

@@ -15,7 +15,7 @@ struct Lanes {
   using Bytes = __m512i;
   static constexpr int kProbeSums = 16;  // independent sums that fill the multipliers: latency 4, two a cycle at best
   static constexpr int kRegisters = 31;     // for accumulators and what they need beside them
-  static constexpr bool kWordSums = false;
+  static constexpr bool kWordSums = false;  // no dot that adds: sums of products are kept as 16-bit words (lanes_avx2.h, multiply_words.h)
   static constexpr bool kBiasedDot = true;  // dot_signed wants code + 128 and the correction −128·Σa in the accumulator
 
   OUTRIDER_INLINE F zero() { return _mm512_setzero_ps(); }
@@ -35,7 +35,7 @@ struct Lanes {
   OUTRIDER_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
   OUTRIDER_INLINE F fnma(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }  // c − a·b
   OUTRIDER_INLINE F min(F a, F b) { return _mm512_min_ps(a, b); }  // b when a is NaN
-  OUTRIDER_INLINE F max(F a, F b) { return _mm512_max_ps(a, b); }
+  OUTRIDER_INLINE F max(F a, F b) { return _mm512_max_ps(a, b); }  // b when a is NaN: max(x, so_far) passes NaN over
   OUTRIDER_INLINE F abs(F a) { return _mm512_abs_ps(a); }
   OUTRIDER_INLINE F negate(F a) { return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_set1_epi32(int(0x80000000u)))); }
   OUTRIDER_INLINE F zero_unless_greater(F value, F x, F limit) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_GT_OQ), value); }
@@ -64,14 +64,14 @@ struct Lanes {
   OUTRIDER_INLINE I shift_right(I x) { return _mm512_srai_epi32(x, bits); }  // keeps the sign
   OUTRIDER_INLINE I sub_int(I a, I b) { return _mm512_sub_epi32(a, b); }
   OUTRIDER_INLINE I add_int(I a, I b) { return _mm512_add_epi32(a, b); }
-  OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }
+  OUTRIDER_INLINE I round(F x) { return _mm512_cvtps_epi32(x); }  // to the nearest, halves to even
   OUTRIDER_INLINE I broadcast(const int32_t* x) { return _mm512_set1_epi32(*x); }
   OUTRIDER_INLINE F as_float(I x) { return _mm512_castsi512_ps(x); }  // the same bits
-  OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }
+  OUTRIDER_INLINE F to_float(I x) { return _mm512_cvtepi32_ps(x); }  // the same number, rounded to 24 bits, halves to even
+  // The low byte of each lane; x fits one, as int8 or uint8.
   OUTRIDER_INLINE void store_int8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x)); }
   OUTRIDER_INLINE void store_uint8(void* p, I x) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(x)); }
-  OUTRIDER_INLINE float reduce_max(F x) { return _mm512_reduce_max_ps(x); }
-  OUTRIDER_INLINE int sum_int(I x) { return _mm512_reduce_add_epi32(x); }
+  OUTRIDER_INLINE int sum_int(I x) { return _mm512_reduce_add_epi32(x); }  // modulo 2³²
   OUTRIDER_INLINE void store_half(void* p, F x) { _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
 
   OUTRIDER_INLINE Bytes load_bytes(const void* p) { return _mm512_loadu_si512(p); }

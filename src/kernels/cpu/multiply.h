@@ -25,8 +25,8 @@ __attribute__((always_inline)) inline void write_tile(typename L::F sum, int64_t
   }
 }
 
-// Who meets a tile fetches what comes ahead.far_bytes later: all of it, or, when several panels meet it in turns, each of them one block
-// of so many. Fetching past the end of a matrix does no harm.
+// Who meets a tile fetches what comes ahead.far_bytes later: all of it, or, when several panels meet it in turns, each of them every
+// `every`-th block, from block `first` on. Fetching past the end of a matrix does no harm.
 struct FetchShare {
   Fetch ahead;
   int first = 0, every = 1;
@@ -107,29 +107,27 @@ void multiply_floats(const Matrix& w, const Activations& a, int64_t begin, int64
   }
 }
 
+constexpr OUTRIDER_ALWAYS_INLINE int pair_of(Codes codes, Scales scales) { return int(codes) * 16 + int(scales); }
+
 template <class L>
 void multiply(const Matrix& w, const Activations& a, int64_t begin, int64_t end, const MatrixOutput& out) {
-  switch (w.layout.codes) {
-    case Codes::f32: return multiply_floats<L, Codes::f32>(w, a, begin, end, out);
-    case Codes::f16: return multiply_floats<L, Codes::f16>(w, a, begin, end, out);
-    case Codes::bf16: return multiply_floats<L, Codes::bf16>(w, a, begin, end, out);
-    case Codes::b8: return multiply_blocks<L, Codes::b8, Scales::half32>(w, a, begin, end, out);
-    case Codes::n6: return multiply_blocks<L, Codes::n6, Scales::super16>(w, a, begin, end, out);
-    case Codes::n5:
-      if (w.layout.scales == Scales::half32) return multiply_blocks<L, Codes::n5, Scales::half32>(w, a, begin, end, out);
-      if (w.layout.scales == Scales::half32_min) return multiply_blocks<L, Codes::n5, Scales::half32_min>(w, a, begin, end, out);
-      return multiply_blocks<L, Codes::n5, Scales::super32_min>(w, a, begin, end, out);
-    case Codes::n4_table:
-      if (w.layout.scales == Scales::half32) return multiply_blocks<L, Codes::n4_table, Scales::half32>(w, a, begin, end, out);
-      return multiply_blocks<L, Codes::n4_table, Scales::float32>(w, a, begin, end, out);
-    case Codes::n4: break;
-  }
-  switch (w.layout.scales) {
-    case Scales::half32: return multiply_blocks<L, Codes::n4, Scales::half32>(w, a, begin, end, out);
-    case Scales::half32_min: return multiply_blocks<L, Codes::n4, Scales::half32_min>(w, a, begin, end, out);
-    case Scales::super16: return multiply_blocks<L, Codes::n4, Scales::super16>(w, a, begin, end, out);
-    case Scales::super16_min: return multiply_blocks<L, Codes::n4, Scales::super16_min>(w, a, begin, end, out);
-    default: return multiply_blocks<L, Codes::n4, Scales::super32_min>(w, a, begin, end, out);
+  switch (pair_of(w.layout.codes, w.layout.scales)) {
+    case pair_of(Codes::f32, Scales::none): return multiply_floats<L, Codes::f32>(w, a, begin, end, out);
+    case pair_of(Codes::f16, Scales::none): return multiply_floats<L, Codes::f16>(w, a, begin, end, out);
+    case pair_of(Codes::bf16, Scales::none): return multiply_floats<L, Codes::bf16>(w, a, begin, end, out);
+    case pair_of(Codes::b8, Scales::half32): return multiply_blocks<L, Codes::b8, Scales::half32>(w, a, begin, end, out);
+    case pair_of(Codes::n6, Scales::super16): return multiply_blocks<L, Codes::n6, Scales::super16>(w, a, begin, end, out);
+    case pair_of(Codes::n5, Scales::half32): return multiply_blocks<L, Codes::n5, Scales::half32>(w, a, begin, end, out);
+    case pair_of(Codes::n5, Scales::half32_min): return multiply_blocks<L, Codes::n5, Scales::half32_min>(w, a, begin, end, out);
+    case pair_of(Codes::n5, Scales::super32_min): return multiply_blocks<L, Codes::n5, Scales::super32_min>(w, a, begin, end, out);
+    case pair_of(Codes::n4_table, Scales::half32): return multiply_blocks<L, Codes::n4_table, Scales::half32>(w, a, begin, end, out);
+    case pair_of(Codes::n4_table, Scales::float32): return multiply_blocks<L, Codes::n4_table, Scales::float32>(w, a, begin, end, out);
+    case pair_of(Codes::n4, Scales::half32): return multiply_blocks<L, Codes::n4, Scales::half32>(w, a, begin, end, out);
+    case pair_of(Codes::n4, Scales::half32_min): return multiply_blocks<L, Codes::n4, Scales::half32_min>(w, a, begin, end, out);
+    case pair_of(Codes::n4, Scales::super16): return multiply_blocks<L, Codes::n4, Scales::super16>(w, a, begin, end, out);
+    case pair_of(Codes::n4, Scales::super16_min): return multiply_blocks<L, Codes::n4, Scales::super16_min>(w, a, begin, end, out);
+    case pair_of(Codes::n4, Scales::super32_min): return multiply_blocks<L, Codes::n4, Scales::super32_min>(w, a, begin, end, out);
+    default: no_kernel_for(w.layout);
   }
 }
 

@@ -10,12 +10,12 @@ struct PanelView {  // a panel's record of one block, and its starts
 };
 
 // What a block fetches while it is at work: kLines lines far ahead, into the second-level cache, and as many near, from there into the
-// first; null: none. Evenly between the dots: in one burst they would fill the core's places for lines on their way, and its own loads
-// would have to wait for one. A processor that is asked for much may forget a far line; the near fetch asks again.
+// first; null: none. BlockKernel spreads them evenly between its dots: in one burst they would fill the core's line fill buffers, and its
+// own loads would have to wait for one. A processor that is asked for much may forget a far line; the near fetch asks again.
 template <Codes codes>
 struct Ahead {
   const std::byte *far, *near;
-  static constexpr int kLines = codes == Codes::b8 ? 9 : codes == Codes::n6 ? 7 : codes == Codes::n5 ? 6 : 5;  // an eighth of a macro, rounded up
+  static constexpr int kLines = codes == Codes::b8 ? 9 : codes == Codes::n6 ? 7 : codes == Codes::n5 ? 6 : 5;  // an eighth of a macro with its scales; Q2_K's last line of 41 is left out
   template <int quarter>
   __attribute__((always_inline)) inline void fetch() const {
     if (far) fetch_quarter<quarter, 2>(far);
@@ -60,7 +60,8 @@ template <class L, Codes codes, Scales scales, int N>
 struct BlockKernel {
   static constexpr bool kSigned = codes == Codes::b8 || codes == Codes::n4_table;
   static constexpr bool kHalves = scales == Scales::super16 || scales == Scales::super16_min;  // 16-wide scales
-  // Low and high vectors summed apart, where registers allow it: few dots wait for each other less; more columns do not wait.
+  // Low and high vectors summed apart, where registers allow it: with one or two columns the dots wait for each other, so two chains of
+  // them; with more columns there are chains enough.
   static constexpr bool kTwoChains = N <= 2 && 3 * N <= L::kRegisters - 7;
 
   template <int g>
@@ -80,6 +81,8 @@ struct BlockKernel {
   }
 
   // Where an integer sum over all 32, or over half 0 or 1 of them, starts: kSumStart − offset · Σa.
+  static_assert(code_offset(codes, scales) == (kSigned ? 128 : codes == Codes::n6 ? 32 : codes == Codes::n5 && scales == Scales::half32 ? 16
+                                               : codes == Codes::n4 && scales == Scales::half32 ? 8 : codes == Codes::n4 && scales == Scales::super16 ? 4 : 0), "what start takes off");
   template <int half = 0>
   __attribute__((always_inline)) static inline typename L::I start(const int32_t* starts, int c) {
     using S = PanelStarts;
@@ -153,6 +156,7 @@ struct BlockKernel {
   }
   __attribute__((always_inline)) static inline typename L::F add_half_minima(typename L::F m0, typename L::F m1, PanelView panel, int c, typename L::F acc) {
     const float scale = reinterpret_cast<const float*>(panel.codes)[PanelRecord::kScale * N + c];
+    // Σ codes of a half: kStart32 holds kSumStart − 32 times it.
     const auto sum = [&](int half) __attribute__((always_inline)) { return float((kSumStart - panel.starts[(PanelStarts::kStart32 + half) * N + c]) >> 5); };
     return L::fnma(m1, L::set(scale * sum(1)), L::fnma(m0, L::set(scale * sum(0)), acc));
   }

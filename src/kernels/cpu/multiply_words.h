@@ -41,6 +41,7 @@ struct WordKernel : BlockKernel<L, codes, scales, N> {
 
   using Super = typename Base::Super;
   __attribute__((always_inline)) static inline void block(const MacroView& macro, const Super& super, int64_t b, PanelView panel, typename L::Bytes table, const Ahead<codes>& ahead, F (&acc)[N]) {
+    // A block's lines are asked for at its start; the even spread between dots is BlockKernel's.
     ahead.template fetch<0>(), ahead.template fetch<1>(), ahead.template fetch<2>(), ahead.template fetch<3>();
     const BlockCodes<L, codes> codes_of(macro.codes(b), table);
     if constexpr (kHalves) halves(macro, super, b, codes_of, panel, acc);

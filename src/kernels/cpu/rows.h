@@ -55,7 +55,7 @@ void quantise(const float* x, int64_t blocks, const Activations& a, int column, 
   int32_t *record = a.panel(panel) + first_block * PanelRecord::words(width), *starts = a.starts(panel) + first_block * PanelStarts::words(width);
   for (int64_t b = 0; b < blocks; ++b, x += 32, record += PanelRecord::words(width), starts += PanelStarts::words(width)) {
     const F v0 = L::load(x), v1 = L::load(x + 16);
-    const float largest = L::reduce_max(L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
+    const float largest = L::largest(L::max(L::abs(v1), L::max(L::abs(v0), L::zero())));
     const float scale = largest / 127.0f, inverse = largest > 0 ? 127.0f / largest : 0.0f;
     alignas(16) int32_t codes[8];
     int sums[2];
@@ -209,7 +209,7 @@ int64_t gather(const float* x, int64_t n, const float* maxima, float above, floa
   return count;
 }
 
-// Counted in fixed blocks, which the compiler makes vectors; few blocks hold one.
+// Counted in fixed blocks, which the compiler makes vectors; few blocks hold a loud token, and only those are gone through again.
 template <class L>
 int64_t loud(const PositionNoise& noise, int32_t first, int64_t n, uint64_t least, int32_t* out) {
   constexpr int kBlock = 64;

@@ -2,11 +2,11 @@
 //
 //   for each 32-block, ascending:                                      sum = 1.5·2²³ + dot, dot = Σ (code − offset)·a.code, both exact
 //     32-wide scales   acc = fma(fma(sum, d, −1.5·2²³·d), a.scale, acc)       the inner one is d·dot, rounded once
-//                      with minima: acc = fma(±m, a.weighed, acc)             a.weighed = a.scale·float(Σ a.code)
+//                      with minima: acc = fma(+m, a.weighed, acc) for half32_min, fma(−m, …) for K-quants; a.weighed = a.scale·float(Σ a.code)
 //     16-wide scales   acc = fma(fma(sum1, d1, fma(sum0, d0, −1.5·2²³·(d0 + d1))), a.scale, acc)   0 and 1: the first and the last 16;
 //                      d0·dot0 is rounded to half a unit of dot1, which an activation's rounding outweighs many times
 //                      with minima: acc = fma(−m, a.scale·float(its Σ a.code), acc) for 0, then for 1
-//   K-quants: d = d_super·float(sc) and m = −(dmin·float(mn)), each rounded once.
+//   K-quants: d = d_super·float(sc) and m = dmin·float(mn), both exact.
 //
 // Float matrices: four sums over k ≡ 0…3 (mod 4), then (s0 + s1) + (s2 + s3).
 #include <cmath>
